@@ -15,7 +15,7 @@ namespace drawloom {
 
 using runtime::writeArtifact;
 
-/// runtime::readArtifact, with LLVM's errors.
+/// Like runtime::readArtifact, with LLVM's error type.
 llvm::Expected<Artifact> readArtifact(llvm::StringRef bytes);
 
 } // namespace drawloom

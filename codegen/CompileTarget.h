@@ -25,102 +25,104 @@ class OpPassManager;
 
 namespace drawloom {
 
-/// Who computes dense products that nothing fuses with, where a target has a
-/// library for them.
+/// Chooses who computes dense products that nothing fuses with, on targets with
+/// a library for them.
 enum class DenseProducts {
-  Auto,    ///< Whoever is estimated to be faster, if the library is here.
-  Assume,  ///< The same, for a machine that has the library.
-  Library, ///< The library, whatever the estimates.
-  Own,     ///< Kernels of our own.
+  Auto,    ///< Whichever is estimated to be faster, if the library is present.
+  Assume,  ///< Like Auto, but assumes that the library is present.
+  Library, ///< The library, regardless of estimates.
+  Own,     ///< Drawloom's own kernels.
 };
-/// "auto", "assume", "library", "own".
+/// Parses "auto", "assume", "library" or "own".
 std::optional<DenseProducts> parseDenseProducts(llvm::StringRef name);
 
-/// What a program may have of memory beyond arguments and results, and where
-/// its values may be instead.
+/// Limits the memory of a program beyond arguments and results, and describes
+/// where its values may be kept instead.
 struct MemoryBudget {
-  /// Of the workspace and, where that is the host's memory, the store's memory
-  /// together; 0: no limit.
+  /// Max bytes of the workspace, plus the store's memory if the workspace is in
+  /// host memory; 0: no limit.
   int64_t bytes = 0;
   /// Whether calls will have a store.
   bool stores = false;
-  /// What the plan goes by; 0: the target's own numbers.
+  /// Rates that the plan is based on; 0: the target's own.
   MemoryRates rates = {0, 0, 0, 0, 0, 0};
-  /// File for the plan, in words or with the ending .json as data; empty: none.
+  /// File for the plan, as text or, with the ending .json, as data; empty:
+  /// none.
   std::string explain = {};
 
-  /// Bytes of the store's memory.
+  /// Returns the bytes of the store's memory.
   int64_t staging() const;
   bool isGiven() const { return bytes > 0 || !explain.empty(); }
 };
 
-/// "write=1e9,read=1e9": sets what is named.
+/// Parses "write=1e9,read=1e9" and sets the rates that it names.
 llvm::Error parseMemoryRates(llvm::StringRef text, MemoryRates &rates);
 
 struct CodegenOptions {
-  /// Which of the target's instruction sets: one, several with commas between
-  /// them, or "all", which is each but "native", this machine's.
+  /// Instruction sets of the target: one, several separated by commas, or
+  /// "all", which means each one except "native", this machine's.
   std::string isa = "native";
   DenseProducts denseProducts = DenseProducts::Auto;
-  /// Blocks of a program that run at once: what MachineFacts has, in place of
-  /// the target's own number; 0: $DRAWLOOM_PROCESSORS, else that number.
+  /// Number of blocks of a program that run at once, overriding MachineFacts;
+  /// 0: $DRAWLOOM_PROCESSORS if set, else the target's own number.
   int64_t processors = 0;
   MemoryBudget memory = {};
-  /// Asked now and then while machine code is made, where there is one; true
-  /// makes emit() fail. Once true, it must stay so. No code depends on it.
+  /// Polled during code generation, if set; true makes emit() fail. Once true,
+  /// it must stay true. Generated code does not depend on it.
   std::function<bool()> cancelled = {};
 };
 
-/// How large a machine likes its blocks: the options of the passes that make
-/// them, which passes/Block/Passes.td explains. What it chooses decides how
-/// sums are cut, so it must not depend on which machine of a kind it is.
+/// Block sizes that suit a machine: the options of the passes that make blocks,
+/// which passes/Block/Passes.td explains. They determine how sums are split, so
+/// they must be equal for all machines of a kind.
 struct BlockBudget {
   FuseRowsOptions rows;
   TileToForallOptions pieces;
-  /// Whether programs that leave extents open are joined along rows.
+  /// Whether programs with open extents get their row dimensions joined.
   bool joinsRows = false;
 };
 
-/// A choice that is made by trying: the bytes of tiles with products and sums,
-/// between shares of BlockBudget's. What is predicted for one set
-/// decides for all, so that all cut sums alike.
+/// A parameter chosen by trial: the bytes of tiles with products and sums,
+/// between two fractions of BlockBudget's. The prediction for one instruction
+/// set decides for all, so that all split sums alike.
 struct TileTrial {
   const class CompileTarget *target = nullptr;
   std::string isa;
-  /// The largest share of the ordinary budget, and the smallest: one part of so
-  /// many.
+  /// The largest multiple of the ordinary budget to try, and the divisor that
+  /// gives the smallest.
   int64_t most = 1, parts = 1;
 };
 
-/// What a trial has shown of a function's kernels.
+/// The predicted cost of a function's kernels in a trial.
 struct Prediction {
-  /// In any unit.
+  /// In arbitrary units.
   double time = 0;
-  /// Registers that the worst of them lacks.
+  /// Registers that the worst kernel lacks.
   int64_t lacking = 0;
 };
 
 /// A machine that programs are compiled for. It owns everything below the phase
-/// `blocks`; block programs themselves know of none.
+/// `blocks`; block programs themselves are independent of targets.
 class CompileTarget {
 public:
   virtual ~CompileTarget();
 
-  /// As --target spells it.
+  /// Returns the name, as --target spells it.
   virtual llvm::StringRef name() const = 0;
-  /// The instruction sets that CodegenOptions may name, "native" among them,
-  /// the one to prefer in front.
+  /// Returns the instruction sets that CodegenOptions may name, including
+  /// "native", with the preferred one first.
   virtual std::vector<std::string> instructionSets() const = 0;
-  /// A set that takes the place of another one in tests: neither in lists of
-  /// all nor named to users.
+  /// Returns whether a set replaces another one in tests only; such a set is
+  /// neither part of "all" nor shown to users.
   virtual bool isForTests(llvm::StringRef set) const { return false; }
 
-  /// The dialects that its passes make, with the models that these call.
+  /// Registers the dialects that the target's passes create, with the external
+  /// models that these need.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
   virtual void registerPasses() const = 0;
 
-  /// What it calls its phases. Those up to `Blocks`, and `Llvm`, have the same
-  /// names for all.
+  /// Returns the target's name and description of a phase. The phases up to
+  /// `Blocks`, and `Llvm`, are named alike for all targets.
   virtual PhaseText phaseText(Phase phase) const {
     return commonPhaseText(phase);
   }
@@ -128,61 +130,63 @@ public:
   std::optional<Phase> parsePhase(llvm::StringRef name) const;
 
   virtual BlockBudget blockBudget() const { return {}; }
-  /// What decompositions are told of the machine. Fails where
+  /// Returns the machine facts for decompositions. Fails if
   /// $DRAWLOOM_PROCESSORS is not a number.
   llvm::Expected<MachineFacts> machine(const CodegenOptions &options) const;
 
-  /// The sets that CodegenOptions::isa names, in the order of
-  /// instructionSets(). Names the known ones in its error.
+  /// Returns the sets that CodegenOptions::isa names, in the order of
+  /// instructionSets(). On failure, the error lists the known sets.
   llvm::Expected<std::vector<std::string>>
   selectSets(llvm::StringRef isa) const;
-  /// What code is made for, in full: two machines or option sets that must not
-  /// share compiled code differ in it.
+  /// Returns a complete description of what code is compiled for: it differs
+  /// between any two machines or option sets that must not share compiled code.
   llvm::Expected<std::string> fingerprint(const CodegenOptions &options) const;
-  /// Fails where no code for these options could run here, and says why. Asked
-  /// before the work of compiling.
+  /// Fails, with the reason, if no code for these options could run here.
+  /// Checked before compiling.
   llvm::Error checkRunsHere(const CodegenOptions &options) const;
-  /// Loads the best variant that this machine runs; the one for `isa` where
-  /// that is given.
+  /// Loads the best variant that this machine runs, or the one for `isa` if it
+  /// is given.
   llvm::Expected<std::unique_ptr<Program>> load(const Artifact &artifact,
                                                 llvm::StringRef isa = "") const;
 
-  /// Whether a program for the shapes of one call is compiled as one for any,
-  /// where that can be, and bound to them at the end.
+  /// Returns whether a program for the shapes of one call is, where possible,
+  /// compiled for any shapes and bound to these at the end.
   virtual bool bindsAtTheEnd() const { return false; }
 
   /// Adds the passes that run on structured ops before block programs are
-  /// made of them. The options may name several sets.
+  /// formed. The options may name several sets.
   virtual void prepareBlocks(mlir::OpPassManager &pm,
                              const CodegenOptions &options) const {}
 
-  // The options of these name one set.
+  // The options passed to the functions below name exactly one set.
 
-  /// Adds the passes that lead from the phase before `phase` into it; `phase`
-  /// is behind `blocks`.
+  /// Adds the passes that lead from the phase before `phase` to `phase`, which
+  /// must come after `blocks`.
   virtual void buildPhase(mlir::OpPassManager &pm, Phase phase,
                           const CodegenOptions &options) const = 0;
-  /// Bytes that the largest block of a module needs of what
-  /// MachineFacts::blockBytes limits, in the phase `kernels` or where that
-  /// failed; 0 where it is not known.
+  /// Returns the bytes that the module's largest block needs of the memory
+  /// limited by MachineFacts::blockBytes, in the phase `kernels` or if that
+  /// phase failed; 0 if unknown.
   virtual int64_t blockBytesOf(mlir::ModuleOp module) const { return 0; }
-  /// Bytes of the largest workspace of a module's functions, in the phase
-  /// `kernels`; nothing where memory cannot be planned for this target.
+  /// Returns the largest workspace of a module's functions in bytes, in the
+  /// phase `kernels`; nothing if memory cannot be planned for this target.
   virtual std::optional<int64_t> workspaceBytesOf(mlir::ModuleOp module) const {
     return std::nullopt;
   }
-  /// Whether workspaces are in memory of the target's own, beside the host's.
+  /// Returns whether workspaces are in the target's own memory, separate from
+  /// the host's.
   virtual bool hasOwnMemory() const { return false; }
-  /// What a budget leaves for the workspace, bytes.
+  /// Returns the bytes that a budget leaves for the workspace.
   int64_t workspaceOf(const MemoryBudget &memory) const {
     return memory.bytes - (hasOwnMemory() ? 0 : memory.staging());
   }
-  /// What plans go by.
+  /// Returns the rates that memory plans are based on.
   MemoryRates ratesOf(const MemoryBudget &memory) const;
-  /// What is worth trying; nothing where the ordinary budget is all there is.
+  /// Returns the tile sizes worth trying; nothing if only the ordinary budget
+  /// is.
   virtual std::optional<TileTrial> tileTrial() const { return std::nullopt; }
-  /// Of the kernels of a function, from a module in the phase `kernels`;
-  /// nothing where it is not known.
+  /// Predicts the cost of a function's kernels, from a module in the phase
+  /// `kernels`; nothing if unknown.
   virtual std::optional<Prediction> predict(mlir::ModuleOp module,
                                             llvm::StringRef function) const {
     return std::nullopt;
@@ -192,17 +196,19 @@ public:
   emit(mlir::ModuleOp module, const CodegenOptions &options) const = 0;
 
 protected:
-  /// What plans go by where nobody says better.
+  /// Returns the default rates for memory plans.
   virtual MemoryRates memoryRates() const { return {}; }
-  /// Of the kind of machine that a set is for: the same on all of a kind.
+  /// Returns the facts about the kind of machine that a set is for, which are
+  /// equal for all machines of that kind.
   virtual MachineFacts machineOf(llvm::StringRef isa) const { return {}; }
-  /// For one of instructionSets().
+  /// Returns the fingerprint of one of instructionSets().
   virtual std::string fingerprintOf(llvm::StringRef isa) const = 0;
-  /// What the options' code depends on besides the set and its fingerprint.
+  /// Returns everything that code depends on besides the set and its
+  /// fingerprint.
   virtual std::string choicesOf(const CodegenOptions &options) const {
     return "";
   }
-  /// What this machine lacks to run the set; nothing where it does.
+  /// Returns what this machine lacks to run the set; nothing if it can run it.
   virtual std::optional<std::string> lacksFor(llvm::StringRef isa) const = 0;
   virtual llvm::Expected<std::unique_ptr<Program>>
   loadVariant(const Artifact::Variant &variant) const = 0;

@@ -15,12 +15,12 @@
 
 namespace drawloom {
 
-/// What the runtime has loaded, or its error, with LLVM's types.
+/// Converts a program loaded by the runtime, or its error, to LLVM's types.
 llvm::Expected<std::unique_ptr<Program>>
 toProgram(runtime::Result<std::unique_ptr<runtime::Executable>> loaded);
 
-/// A failure of the runtime as an error; one of a store's has the code of an
-/// input or output error.
+/// Converts a failure of the runtime to an error; for a failure of a store, its
+/// code is an I/O error.
 llvm::Error toError(const runtime::Status &status);
 runtime::Status toStatus(llvm::Error error);
 

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Expansions of our own where upstream's polynomials lose more than about 4
-// units in the last place (ulp) or are missing. All work on f32 and on vectors
-// of it, pass NaN on and have no branches. Errors were measured against f64
-// over the ranges given; test/unit/MathAccuracyTest.cpp holds them.
+// Drawloom's own expansions where upstream's polynomials are missing or lose
+// more than about 4 units in the last place (ulp). All work on f32 and vectors
+// of f32, propagate NaN and are branch-free. Errors were measured against f64
+// over the ranges given; test/unit/MathAccuracyTest.cpp checks them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,12 +20,12 @@
 
 namespace drawloom {
 
-/// math.{cos, erf, expm1, log1p, sin, tanh} on f32, with a benefit above that
-/// of the upstream patterns.
-/// Of f32: our own polynomials, and upstream's where they are good to a few
-/// ulp; with `all`, for targets without a C library, also upstream's of asin (7
-/// ulp) and cbrt (12) and our own math.{acosh, asinh, atan, atanh, cosh, log10,
-/// powf, sinh, tan}. powf takes math.exp2 of numbers in [-1/2, 1/2].
+/// Adds patterns for math.{cos, erf, expm1, log1p, sin, tanh} on f32, with a
+/// higher benefit than the upstream patterns. On f32, uses Drawloom's own
+/// polynomials, and upstream's where they are accurate to a few ulp. With
+/// `all`, for targets without a C library, also adds upstream's asin (7 ulp)
+/// and cbrt (12 ulp), and Drawloom's own math.{acosh, asinh, atan, atanh, cosh,
+/// log10, powf, sinh, tan}. powf uses math.exp2 of numbers in [-1/2, 1/2].
 void populateMathExpansions(mlir::RewritePatternSet &patterns, bool all);
 
 } // namespace drawloom

@@ -16,28 +16,28 @@
 namespace drawloom {
 
 /// The states of a program on its way to machine code, in order. A tool starts
-/// after one and stops at another; each can be printed and parsed. What holds
-/// in the states behind `Blocks`, and what they are called, is their target's
-/// business (CompileTarget::phaseText).
+/// after one and stops at another; each can be printed and parsed. The names
+/// and invariants of the states behind `Blocks` depend on the target
+/// (CompileTarget::phaseText).
 enum class Phase {
   Input,          ///< As written: graph-level ops, differentiation requests.
   Differentiated, ///< No ad op left: gradients are plain graph-level ops.
   Structured,     ///< Domain ops decomposed into linalg, neighbours merged.
-  Blocks,  ///< Block programs: scf.forall over tiles, and what is between.
+  Blocks,  ///< Block programs (scf.forall over tiles), and ops between them.
   Tiles,   ///< Values in registers; no linalg op left.
-  Memory,  ///< Every value has its place; results are arguments.
-  Kernels, ///< Functions that are launched, complete but for their
-           ///< instructions.
+  Memory,  ///< Every value has its memory; results are arguments.
+  Kernels, ///< Functions to launch, complete except for instructions.
   Llvm,    ///< The llvm dialect.
 };
 
 llvm::ArrayRef<Phase> allPhases();
 
-/// A phase's name, and one sentence for --help.
+/// A phase's name, and a one-sentence description for --help.
 struct PhaseText {
   llvm::StringRef name, description;
 };
-/// What a phase is called where its target has no name of its own for it.
+/// Returns the text of a phase for targets that have no text of their own for
+/// it.
 PhaseText commonPhaseText(Phase phase);
 
 } // namespace drawloom

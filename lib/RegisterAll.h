@@ -15,11 +15,11 @@ class DialectRegistry;
 
 namespace drawloom {
 
-/// Drawloom's dialects, the upstream ones its programs are written in, and the
-/// external models (differentiation, tiling, bufferization) of both.
+/// Registers Drawloom's dialects, the upstream dialects that its programs use,
+/// and the external models (differentiation, tiling, bufferization) of both.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
-/// Drawloom's passes, for tools that build pipelines from text.
+/// Registers Drawloom's passes, for tools that build pipelines from text.
 void registerAllPasses();
 
 } // namespace drawloom

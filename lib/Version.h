@@ -13,7 +13,8 @@
 
 namespace drawloom {
 
-/// Prints "Drawloom 0.2.0 (LLVM 22.1.8)" and a line feed: what --version says.
+/// Prints "Drawloom 0.2.0 (LLVM 22.1.8)" and a newline, the output of
+/// --version.
 void printVersion(llvm::raw_ostream &stream);
 
 } // namespace drawloom

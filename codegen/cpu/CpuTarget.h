@@ -15,7 +15,7 @@ class CompileTarget;
 
 namespace drawloom::cpu {
 
-/// The target "cpu".
+/// Returns the target "cpu".
 const CompileTarget &target();
 
 } // namespace drawloom::cpu

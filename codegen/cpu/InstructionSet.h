@@ -18,61 +18,62 @@ namespace drawloom::cpu {
 
 /// How products of bf16 are computed.
 enum class PairUnit {
-  /// Converted to f32 first.
+  /// In f32, after conversion.
   None,
-  /// By instructions that multiply pairs of vectors' lanes.
+  /// By vector instructions that multiply pairs of lanes.
   Vectors,
-  /// By AMX, on registers that hold tiles.
+  /// By AMX, on tile registers.
   Tiles,
-  /// As by AMX, but its operations are replaced by vector arithmetic: so its
-  /// code can be tried where no processor has it.
+  /// Like AMX, but with its operations replaced by vector arithmetic, so that
+  /// the code can be tested on processors without AMX.
   ReplacedTiles,
 };
 
-/// What a schedule has to know of an instruction set, and the register tiles
-/// that go with it. Extents count 32-bit elements; wider types use fewer.
+/// Properties of an instruction set that schedules depend on, and the register
+/// tiles that suit it. Extents count 32-bit elements; wider types use fewer.
 struct InstructionSet {
   llvm::StringRef name;
-  /// LLVM's name of the processor that has just this set, and what it has
-  /// besides.
+  /// LLVM's name of the processor with exactly this set, and additional
+  /// features.
   llvm::StringRef processor;
   llvm::StringRef extras;
   int64_t vectorBytes;
   int64_t registers;
-  /// Rows and columns of the accumulator tile of a dot, steps of its inner
-  /// loop per iteration, elements per step of an elementwise loop.
+  /// Rows and columns of a dot's accumulator tile, contraction steps per loop
+  /// iteration, and elements per iteration of an elementwise loop.
   int64_t dotRows, dotColumns, dotSteps, width;
-  /// Features of the host that must be there to run it.
+  /// Features that the host must have to run the set.
   llvm::ArrayRef<llvm::StringRef> features;
   PairUnit pairUnit = PairUnit::None;
-  /// Of a product of bf16: rows and columns of its accumulators, and steps of
-  /// two along its inner dimension.
+  /// For products of bf16: rows and columns of the accumulator tile, and steps
+  /// of two along the contraction dimension.
   int64_t pairRows = 0, pairColumns = 0, pairSteps = 0;
 };
 
-/// The narrowest first.
+/// Returns all sets, narrowest first.
 llvm::ArrayRef<InstructionSet> instructionSets();
 
-/// Whether the set is for tests only: neither native nor part of a list of all.
+/// Returns whether the set is for tests only: it is neither native nor part of
+/// "all".
 inline bool isForTests(const InstructionSet &set) {
   return set.pairUnit == PairUnit::ReplacedTiles;
 }
 
-/// The set of that name; "native" is the widest that this machine runs. Names
-/// the known ones in its error.
+/// Finds a set by name; "native" is the widest one that this machine runs. On
+/// failure, the error lists the known sets.
 llvm::Expected<const InstructionSet *> findInstructionSet(llvm::StringRef name);
 
-/// Succeeds when this machine can execute the set; the error names the missing
+/// Succeeds if this machine can execute the set; the error names the missing
 /// feature.
 llvm::Error checkHostRuns(const InstructionSet &set);
 
-/// What code generation is told about the processor.
+/// Describes the processor for code generation.
 struct TargetDescription {
   std::string processor;
   std::string features;
 };
-/// The description for a set by name; "native" uses this machine's model, so
-/// that its instruction timings count.
+/// Returns the description for a set by name; "native" uses this machine's
+/// processor model, and thus its instruction timings.
 llvm::Expected<TargetDescription> describeTarget(llvm::StringRef name);
 
 } // namespace drawloom::cpu

@@ -19,34 +19,34 @@ namespace drawloom::emulator {
 
 class Jit;
 
-/// What the emulator's own target compiles for.
+/// The architecture that the emulator's own target compiles for.
 inline constexpr llvm::StringLiteral defaultArchitecture = "sm_90a";
 
 struct Parameter {
   enum Kind { Pointer, Integer, Float } kind = Pointer;
-  /// As it lies in memory; an i1 takes 1 byte.
+  /// Bytes in memory; an i1 takes 1 byte.
   unsigned bytes = 8;
 };
 
 struct KernelInfo {
   std::string name;
-  /// The two scratch pointers at the end included.
+  /// Including the two scratch pointers at the end.
   std::vector<Parameter> parameters;
-  /// Of a block.
+  /// Threads per block.
   int64_t threads = 0;
-  /// What the kernel says that it needs; 0 where it says nothing.
+  /// Shared memory that the kernel declares it needs; 0 if it declares none.
   int64_t sharedBytes = 0;
 };
 
 /// A module of `llvm` and `nvvm` ops, compiled to run on this processor with
-/// every access and every barrier checked. Launches may run at the same time.
+/// every access and every barrier checked. Launches may run concurrently.
 class Module {
 public:
   ~Module();
 
   /// Compiles a copy of the module as for a GPU of that architecture, and runs
-  /// what the back end would get. Fails where it holds what is not emulated,
-  /// and names it.
+  /// the IR that the back end would get. Fails if the module contains anything
+  /// that is not emulated, naming it.
   static llvm::Expected<std::unique_ptr<Module>>
   load(mlir::ModuleOp module, llvm::StringRef arch = defaultArchitecture);
 
@@ -55,9 +55,9 @@ public:
 
   /// Runs every block to its end, or up to the first fault. `parameters[i]`
   /// points to the value of parameter i, as for cuLaunchKernel. `sharedBytes`
-  /// counts even where the kernel says another number. What is wrong with the
-  /// kernel (races, deadlocks, accesses out of bounds...) is the text of the
-  /// error.
+  /// overrides the number that the kernel declares. Defects of the kernel
+  /// (races, deadlocks, out-of-bounds accesses...) are described by the text of
+  /// the error.
   llvm::Expected<Report> launch(llvm::StringRef kernel, Grid grid,
                                 llvm::ArrayRef<const void *> parameters,
                                 int64_t sharedBytes,
@@ -72,8 +72,8 @@ private:
   std::unique_ptr<Jit> jit;
 };
 
-/// The LLVM IR of a module with the calls of the emulator in it, and what
-/// stands where: to look at.
+/// Returns the LLVM IR of a module with the emulator's calls in it, and the
+/// list of its places, for inspection.
 llvm::Expected<std::string>
 printIntercepted(mlir::ModuleOp module,
                  llvm::StringRef arch = defaultArchitecture);

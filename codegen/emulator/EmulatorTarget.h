@@ -13,10 +13,11 @@
 
 namespace drawloom::emulator {
 
-/// The kernels of the NVIDIA target, run by the emulator. The environment's
-/// DRAWLOOM_EMULATOR_SEED chooses in which order threads go on: 0, the default,
-/// in that of their numbers, else at random. Each further run of a process then
-/// has the next seed, so that --check-bits compares many orders.
+/// Returns the target that runs the NVIDIA target's kernels in the emulator.
+/// The environment variable DRAWLOOM_EMULATOR_SEED selects the order in which
+/// threads are scheduled: 0, the default, is the order of their numbers; other
+/// seeds are random orders. Each further run in a process uses the next seed,
+/// so that --check-bits compares many orders.
 const CompileTarget &target();
 
 } // namespace drawloom::emulator

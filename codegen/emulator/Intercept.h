@@ -18,17 +18,18 @@
 
 namespace drawloom::emulator {
 
-/// In front of a kernel's name: the function that runs one thread of it.
+/// Prefix of a kernel's name that gives the name of the function that runs one
+/// thread of it.
 inline constexpr llvm::StringLiteral emulatePrefix = "emulate.";
 
 /// Turns LLVM IR of GPU kernels, as the back end would get it, into functions
-/// that a CPU runs for each thread: instructions of the GPU become calls of the
-/// emulator's runtime (runtime/emulator/Symbols.h), accesses of memory get a
-/// call in front of them that checks them, each function gets the emulated
-/// thread as its first argument, the arena becomes the memory that the runtime
-/// has for the block. Each kernel @k gets a function
-/// @emulate.k(thread, parameters). What the runtime lacks is an error that
-/// names it. Places that have no number get one.
+/// that a CPU runs for each thread: GPU instructions become calls of the
+/// emulator's runtime (runtime/emulator/Symbols.h), a checking call is inserted
+/// in front of each memory access, each function gets the emulated thread as
+/// its first argument, and the arena becomes the block's memory in the runtime.
+/// Each kernel @k gets a function @emulate.k(thread, parameters). If the
+/// runtime lacks something, the error names it. Places without a number get
+/// one.
 llvm::Error intercept(llvm::Module &module, Places &places,
                       llvm::ArrayRef<std::string> kernels);
 
@@ -44,7 +45,7 @@ public:
   llvm::Error run(llvm::Function &function);
 
 private:
-  /// The number of the instruction's place.
+  /// Returns the number of the instruction's place.
   int32_t place(llvm::Instruction &instruction);
   llvm::Value *site(llvm::Instruction &instruction) {
     return number(place(instruction));
@@ -52,7 +53,7 @@ private:
   llvm::Error notEmulated(llvm::Instruction &instruction,
                           llvm::StringRef what = "is not emulated");
 
-  // What the calls are made of.
+  // Helpers that build the operands and results of calls.
   llvm::Value *number(int64_t value) {
     return b.getInt32(static_cast<uint32_t>(value));
   }
@@ -63,19 +64,19 @@ private:
   llvm::Value *call(llvm::StringRef name, llvm::Type *result,
                     llvm::ArrayRef<llvm::Value *> operands);
   llvm::Value *generic(llvm::Value *pointer);
-  /// Memory of the thread for that many numbers of 32 bits.
+  /// Allocates memory of the thread for that many 32-bit words.
   llvm::Value *buffer(size_t words);
   void storeWords(llvm::ArrayRef<llvm::Value *> values, llvm::Value *buffer);
-  /// Packs numbers of 32 bits into a struct or gives the one that there is.
+  /// Loads 32-bit words into a struct, or the single word.
   llvm::Value *loadResult(llvm::Type *type, llvm::Value *buffer);
-  /// A value of 32 bits below and a predicate in bit 32: the value, or both as
-  /// a struct.
+  /// Unpacks a 32-bit value with a predicate in bit 32: returns the value, or
+  /// both as a struct.
   llvm::Value *pairResult(llvm::Type *type, llvm::Value *packed,
                           llvm::Type *valueType);
   llvm::Value *toWord(llvm::Value *value);
   void replace(llvm::Instruction &instruction, llvm::Value *value);
 
-  // Accesses of memory.
+  // Memory accesses.
   llvm::Error interceptInstruction(llvm::Instruction &instruction);
   void access(llvm::Instruction &at, llvm::Value *address, llvm::Type *type,
               AccessKind kind, llvm::Align alignment);
@@ -86,7 +87,7 @@ private:
   void describe(llvm::Instruction &at, llvm::Value *address, llvm::Value *bytes,
                 const Meaning *meaning);
 
-  // Calls. The names are those behind "llvm.nvvm.".
+  // Calls. The names are those after "llvm.nvvm.".
   llvm::Error interceptCall(llvm::CallInst &call);
   llvm::Error interceptNvvm(llvm::CallInst &call, llvm::StringRef name);
   llvm::Value *specialRegister(llvm::StringRef name);
@@ -96,7 +97,8 @@ private:
   bool moveMatrix(llvm::CallInst &call, llvm::StringRef name);
   bool multiply(llvm::CallInst &call, llvm::StringRef name);
   bool convert(llvm::CallInst &call, llvm::StringRef name);
-  /// What add.rn.ftz.f and the like compute; null for other names.
+  /// Computes the result of add.rn.ftz.f and similar intrinsics; null for other
+  /// names.
   llvm::Value *arithmetic(llvm::CallInst &call, llvm::StringRef name);
 
   llvm::Module &module;
@@ -104,8 +106,8 @@ private:
   const llvm::DenseMap<const llvm::Instruction *, int32_t> &numbers;
   llvm::IRBuilder<> b;
   llvm::Type *i32, *i64, *ptr;
-  /// Of the function: its first argument, and where its blocks' shared memory
-  /// begins.
+  /// The function's first argument, and the address at which its block's shared
+  /// memory begins.
   llvm::Value *thread = nullptr;
   llvm::Value *arena = nullptr;
 };

@@ -19,40 +19,40 @@
 
 namespace drawloom::emulator {
 
-/// The arena of shared memory that all kernels have.
+/// Name of the arena of shared memory, common to all kernels.
 inline constexpr llvm::StringLiteral arenaName = "global_smem";
 
-/// What an access is meant to be, where the compiler says so (`elementAttr` of
-/// codegen/nvptx/Passes.h).
+/// The element that an access is supposed to touch, if the compiler states it
+/// (`elementAttr` of codegen/nvptx/Passes.h).
 struct Meaning {
-  /// In the table of elements.
+  /// Index into the table of elements.
   int32_t element = 0;
-  /// What the element's offsets are from: an argument of the function, by
-  /// number, or else a global of this name.
+  /// The base of the element's offsets: an argument of the function, by number,
+  /// or else the global of this name.
   std::optional<unsigned> argument;
   std::string global;
 };
 
-/// The ops of a module of `llvm` and `nvvm`, by numbers that go with them
-/// through translation and the passes behind it. Number 0 is for what has no
-/// place.
+/// Numbers the ops of a module of `llvm` and `nvvm`; the numbers survive
+/// translation and the subsequent passes. Number 0 means that the place is
+/// unknown.
 class Places {
 public:
-  /// Numbers ops and writes the numbers into their locations. Fails with a
-  /// diagnostic where an access does not say all of its element.
+  /// Numbers ops and stores the numbers in their locations. Fails with a
+  /// diagnostic if an access describes its element incompletely.
   llvm::LogicalResult number(mlir::ModuleOp module);
-  /// Moves the numbers from locations to where passes keep them: locations get
-  /// lost when an instruction is taken out of a loop.
+  /// Moves the numbers from locations to a form that passes preserve: locations
+  /// get lost when an instruction is hoisted out of a loop.
   static void keep(llvm::Module &module);
-  /// The number of an instruction behind the passes.
+  /// Returns the number of an instruction after the passes.
   int32_t numberOf(const llvm::Instruction &instruction) const;
 
-  /// What the instruction reads or writes; of a copy, what it reads.
+  /// Returns what the instruction reads or writes; for a copy, what it reads.
   const Meaning *meaningOf(int32_t number) const;
-  /// What a copy writes.
+  /// Returns what a copy writes.
   const Meaning *copiedTo(int32_t number) const;
 
-  /// By number: the op, and where it is.
+  /// The op and its location, by number.
   std::vector<std::string> texts{"nowhere"};
   std::vector<Element> elements;
 
@@ -65,7 +65,8 @@ private:
     std::optional<Meaning> accessed, copiedTo;
   };
   std::vector<Meanings> meanings{1};
-  /// By what the compiler says, and whether the access may be elsewhere.
+  /// Indexed by the compiler's description, and whether the access may be
+  /// elsewhere.
   llvm::DenseMap<std::pair<mlir::Attribute, unsigned>, int32_t> elementNumbers;
 };
 

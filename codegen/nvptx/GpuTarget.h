@@ -14,13 +14,13 @@
 
 namespace drawloom::nvptx {
 
-/// The way down to kernels of nvvm, whatever runs them.
+/// Lowers block programs to kernels of nvvm, independently of what runs them.
 class GpuTarget : public CompileTarget {
 public:
   void registerDialects(mlir::DialectRegistry &registry) const override;
   PhaseText phaseText(Phase phase) const override;
   BlockBudget blockBudget() const override;
-  /// How sums round depends on all that a kernel is made of.
+  /// The rounding of sums depends on everything that a kernel is compiled for.
   bool bindsAtTheEnd() const override { return true; }
   void buildPhase(mlir::OpPassManager &pm, Phase phase,
                   const CodegenOptions &options) const override;
@@ -33,26 +33,27 @@ public:
 
 protected:
   MemoryRates memoryRates() const override;
-  /// Those of an H200, unless a target knows its devices.
+  /// Returns the facts of an H200, unless a target knows its devices.
   MachineFacts machineOf(llvm::StringRef isa) const override;
-  /// Most shared memory of a block for the set, in bytes.
+  /// Returns the max bytes of shared memory per block for the set.
   virtual int64_t sharedLimit(llvm::StringRef isa) const = 0;
-  /// Workspace of a product by a library, in bytes.
+  /// Returns the bytes of workspace of a library product.
   virtual int64_t productWorkspace(llvm::StringRef isa) const {
     return int64_t(4) << 20;
   }
-  /// Whether accesses say which element they are of.
+  /// Returns whether accesses are annotated with the element they access.
   virtual bool describesAccesses() const { return false; }
 };
 
-/// From block programs to kernels over tiles and the plan of their launches.
-/// `productWorkspace`: of a product by a library, in bytes.
+/// Adds the passes from block programs to kernels over tiles and the plan of
+/// their launches. `productWorkspace` is the workspace of a library product, in
+/// bytes.
 void addTilePasses(mlir::OpPassManager &passes,
                    const NvptxBlockToTileOptions &tiles = {},
                    int64_t productWorkspace = int64_t(4) << 20);
 
-/// Real devices, through the CUDA driver: the one of a number, or below 0 that
-/// which the calling thread works with.
+/// Returns the target for real devices, through the CUDA driver: the device
+/// with the given number, or, if negative, the one of the calling thread.
 const CompileTarget &cudaTarget(int device = -1);
 
 } // namespace drawloom::nvptx

@@ -23,11 +23,11 @@ namespace drawloom::nvptx {
 #define GEN_PASS_REGISTRATION
 #include "codegen/nvptx/Passes.h.inc"
 
-/// Whether a function is a kernel with a body.
+/// Returns whether a function is a kernel with a body.
 inline bool isKernel(mlir::func::FuncOp function) {
   return !function.isExternal() && function->hasAttr(kernelAttr);
 }
-/// Warps of each block of a kernel; four where none are given.
+/// Returns the warps of each block of a kernel; four by default.
 inline int64_t warpsOf(mlir::func::FuncOp kernel) {
   auto warps = kernel->getAttrOfType<mlir::IntegerAttr>(warpsAttr);
   return warps ? warps.getInt() : 4;
@@ -35,7 +35,7 @@ inline int64_t warpsOf(mlir::func::FuncOp kernel) {
 
 /// Adds the passes that give a kernel its layouts and its shared memory by a
 /// schedule: the pipeline `nvptx-apply-schedule`, which nvptx-search-schedules
-/// tries.
+/// runs for each candidate.
 struct ApplyScheduleOptions : mlir::PassPipelineOptions<ApplyScheduleOptions> {
   Option<int64_t> staging{
       *this, "staging",

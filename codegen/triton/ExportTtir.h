@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A program in the phase `blocks` becomes kernels over tiles, as for a GPU, and
-// these become TTIR, the textual form that triton.compile takes, with a
-// description of what to launch them with.
-// docs/gpu-ttir.md says what is expressible.
+// Exports a program in the phase `blocks`: it becomes kernels over tiles, as
+// for a GPU, and these become TTIR, the textual form that triton.compile
+// accepts, with a description of how to launch them. docs/gpu-ttir.md lists
+// what can be expressed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,18 +29,18 @@ namespace drawloom::triton {
 struct TtirBuffer {
   enum class Kind { Argument, Result, Temporary, Constant };
   Kind kind = Kind::Temporary;
-  /// Which argument or result of the function; 0 for the others.
+  /// Index of the argument or result of the function; 0 for other buffers.
   int64_t index = 0;
   std::vector<int64_t> shape;
   /// As MLIR spells it: f32, bf16, i32, index (64 bits), i1 (one byte).
   std::string element;
-  /// The bytes of a constant, in the order of a little-endian machine.
+  /// The bytes of a constant, in little-endian order.
   std::string data;
 };
 
 struct TtirParameter {
-  /// A pointer to the buffer of this number, or a scalar argument of the
-  /// function.
+  /// Whether the parameter is a pointer to the buffer with this number, or else
+  /// a scalar argument of the function.
   bool isBuffer = true;
   int64_t index = 0;
   std::string type;
@@ -50,14 +50,14 @@ struct TtirKernel {
   std::string name;
   /// A module with one tt.func.
   std::string text;
-  /// Programs; the kernel numbers them along x.
+  /// Number of programs, which the kernel indexes along x.
   int64_t grid = 1;
   int64_t warps = 4;
   int64_t stages = 2;
   std::vector<TtirParameter> parameters;
 };
 
-/// What a function became: its kernels in the order in which they run, one
+/// The export of a function: its kernels, in the order in which they run one
 /// after another.
 struct TtirFunction {
   std::string name;
@@ -66,18 +66,18 @@ struct TtirFunction {
 };
 
 struct TtirOptions {
-  /// Triton's input precision of products of f32: ieee (all bits, on ordinary
+  /// Triton's input precision of f32 products: ieee (all bits, on ordinary
   /// cores), tf32, tf32x3.
   std::string dotPrecision = "ieee";
 };
 
 /// Exports the public functions of a module in the phase `blocks`. Reports each
-/// construct that it refuses as an error at its location, and fails then.
+/// unsupported construct as an error at its location, and then fails.
 mlir::FailureOr<std::vector<TtirFunction>>
 exportTtir(mlir::ModuleOp module, const TtirOptions &options = {});
 
-/// {"functions": [{"name", "buffers", "kernels"}]}, the kernels with their
-/// text.
+/// Returns {"functions": [{"name", "buffers", "kernels"}]}; the kernels include
+/// their text.
 llvm::json::Value toJson(llvm::ArrayRef<TtirFunction> functions);
 
 } // namespace drawloom::triton

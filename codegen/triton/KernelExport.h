@@ -20,42 +20,42 @@
 
 namespace drawloom::triton {
 
-/// A value of tensor type in registers: padded to powers of two. What stands in
-/// the padding is unspecified unless `zeroPadding`.
+/// A value of tensor type in registers, padded to powers of two. The contents
+/// of the padding are unspecified unless `zeroPadding`.
 struct Tile {
   Ssa value;
   llvm::SmallVector<int64_t> extents;
   bool zeroPadding = false;
 };
 
-/// A number that is partly known.
+/// An integer of which a part is known statically.
 struct Offset {
   int64_t number = 0;
   Ssa more;
 };
 
 struct Dimension {
-  /// kDynamic where only `dynamicSize` says it.
+  /// kDynamic if only `dynamicSize` gives it.
   int64_t size = 1;
-  /// In elements; of a part of a tile, in steps along `axis`.
+  /// In elements; for a part of a tile, in steps along `axis`.
   int64_t stride = 1;
   Ssa dynamicSize;
   int64_t axis = 0;
 };
 
-/// What a memref is: a part of memory, or of a tile, where that is all that
-/// would be stored there.
+/// The meaning of a memref: a part of memory, or, for a buffer that would only
+/// hold a single tile, a part of that tile.
 struct View {
   Ssa pointer;
   std::optional<Tile> tile;
-  /// One; of a part of a tile, one for each of its dimensions.
+  /// One offset; for a part of a tile, one for each of its dimensions.
   llvm::SmallVector<Offset> offsets;
   llvm::SmallVector<Dimension> dimensions;
-  /// Elements are bits, which memory holds in bytes.
+  /// Whether elements are bits, which memory holds in bytes.
   bool isBit = false;
 };
 
-/// Scalars are an Ssa.
+/// A scalar is an Ssa.
 using Entry = std::variant<Ssa, Tile, View>;
 
 /// Prints one kernel. Each function that can refuse emits one error and fails.
@@ -66,7 +66,7 @@ public:
       : buffers(buffers), kernel(kernel),
         print(kernel.getContext(), options.dotPrecision) {}
 
-  /// `operands`: what each argument is.
+  /// `operands` describes each argument.
   mlir::FailureOr<TtirKernel> run(llvm::ArrayRef<TtirParameter> operands);
 
 private:
@@ -87,7 +87,7 @@ private:
   const View &viewOf(mlir::Value value) {
     return std::get<View>(entries.at(value));
   }
-  /// Loads buffers, and takes scalars as they are.
+  /// Returns a tile's value: buffers are loaded, and scalars used directly.
   Tile tileOf(mlir::Value value);
   Ssa addParameter(const TtirParameter &parameter, mlir::Type type);
 
@@ -106,49 +106,51 @@ private:
   Ssa loadElements(const View &view, llvm::ArrayRef<Ssa> indices,
                    llvm::ArrayRef<int64_t> extents);
   Ssa baseOf(const View &view);
-  /// Pointers to the elements of a view, row by row of `rows` where that is
-  /// given (numbers of rows of dimension 0).
+  /// Returns pointers to the elements of a view; if `rows` is given, its
+  /// numbers select the rows of dimension 0.
   Ssa elementPointers(const View &view, llvm::ArrayRef<int64_t> shape,
                       const Ssa &rows);
-  /// Where elements are: inside of the extents, and of a view's.
+  /// Returns the mask of elements that are within the extents, and within those
+  /// of the view.
   Ssa accessMask(const View &view, llvm::ArrayRef<int64_t> extents,
                  llvm::ArrayRef<int64_t> shape);
   Ssa rowMask(const Ssa &rows, llvm::ArrayRef<int64_t> extents,
               llvm::ArrayRef<int64_t> shape);
   Ssa fromMemory(const Ssa &value, const View &view);
 
-  // Shapes.cpp: what combines the elements of a tile, or moves them.
+  // Shapes.cpp: ops that combine or move the elements of a tile.
   void emitBroadcast(tile::BroadcastOp op);
   void emitReduce(tile::ReduceOp op);
   void emitScan(tile::ScanOp op);
   void emitDot(tile::DotOp op);
   void emitSolve(tile::SolveOp op);
   Tile reshape(const Tile &tile, llvm::ArrayRef<int64_t> extents);
-  /// True inside of the extents along some dimensions; absent where none of
-  /// these is padded.
+  /// Returns the mask of elements that are within the extents along some
+  /// dimensions; absent if none of these is padded.
   Ssa insideMask(llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<int64_t> shape,
                  llvm::ArrayRef<int64_t> dimensions);
   Ssa below(const Ssa &limit, int64_t dimension, llvm::ArrayRef<int64_t> shape);
-  /// And of two masks that may lack dimensions, or be absent.
+  /// Returns the conjunction of two masks that may lack dimensions, or be
+  /// absent.
   Ssa both(const Ssa &a, const Ssa &b);
-  /// Another number in the padding along some dimensions.
+  /// Replaces the contents of the padding along some dimensions.
   Ssa fillPadding(const Tile &tile, llvm::ArrayRef<int64_t> dimensions,
                   const Ssa &number);
-  /// Zeros behind the elements of a dimension up to an extent.
+  /// Appends zeros to a dimension up to an extent.
   Ssa grow(const Ssa &value, int64_t dimension, int64_t extent);
   Ssa shrink(const Ssa &value, int64_t dimension, int64_t extent);
-  /// The elements of `value` at indices of `axis`, a tensor of rank 1.
+  /// Returns the elements of `value` at indices of `axis`, a tensor of rank 1.
   Ssa take(const Ssa &value, const Ssa &indices, int64_t axis);
-  /// Numbers between 0 and extent - 1.
+  /// Clamps indices to the range from 0 to extent - 1.
   Ssa clamp(const Ssa &indices, int64_t extent);
-  /// A tensor of rank 1 as a dimension among others of extent 1.
+  /// Reshapes a tensor of rank 1 to one dimension among others of extent 1.
   Ssa along(Ssa line, int64_t axis, int64_t rank);
   void unify(llvm::SmallVectorImpl<Ssa> &values);
   Ssa arithmetic(llvm::StringRef name, const Ssa &a, int64_t b);
   Ssa arithmetic(llvm::StringRef name, Ssa a, Ssa b);
 
   // Elementwise.cpp.
-  /// One op of arith or math on operands of one shape.
+  /// Prints one op of arith or math on operands of one shape.
   mlir::FailureOr<Ssa> emitElementwise(mlir::Operation *op,
                                        llvm::ArrayRef<Ssa> operands);
 
@@ -164,14 +166,15 @@ private:
 /// Emits an error that names the op.
 mlir::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &why);
 
-/// Reports ops that kernels over tiles are not made of.
+/// Reports ops that must not occur in kernels over tiles.
 mlir::LogicalResult checkKernel(mlir::func::FuncOp kernel);
 
-/// Whether a buffer is no memory, but the one tile that is stored to it.
+/// Returns whether a buffer is not memory, but stands for the single tile that
+/// is stored to it.
 bool isHeldAsTile(mlir::Value buffer);
 
-/// Copies so many elements from one buffer to another, `block` of them by each
-/// program.
+/// Makes a kernel that copies elements from one buffer to another, `block` of
+/// them per program.
 TtirKernel copyKernel(const std::string &name, llvm::StringRef element,
                       int64_t count, int64_t block,
                       const std::vector<TtirParameter> &parameters,

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Triton's dialect `tt` does not exist in this process, so that its ops are
-// printed, not built. A value is a name with a type; every function here prints
+// Triton's dialect `tt` does not exist in this process, so its ops are printed
+// rather than built. A value is a name with a type; every function here prints
 // one op and returns the name of its result.
 //
 //===----------------------------------------------------------------------===//
@@ -23,11 +23,11 @@
 
 namespace drawloom::triton {
 
-/// An SSA value of the text: a scalar where `shape` is empty, else a tensor
-/// whose extents are powers of two.
+/// An SSA value of the text: a scalar if `shape` is empty, else a tensor whose
+/// extents are powers of two.
 struct Ssa {
   std::string name;
-  /// Never `index`: that is i64 in the text. The pointee's type of pointers.
+  /// Never `index`, which is i64 in the text. For pointers, the pointee's type.
   mlir::Type element;
   llvm::SmallVector<int64_t> shape;
   bool pointer = false;
@@ -36,18 +36,18 @@ struct Ssa {
   bool isScalar() const { return shape.empty(); }
 };
 
-/// As MLIR spells it.
+/// Returns the type as MLIR spells it.
 std::string textOf(mlir::Type type);
-/// i64 for `index`, other types as they are.
+/// Returns i64 for `index`, and other types unchanged.
 mlir::Type elementInText(mlir::Type type);
-/// i8 for i1, which memory holds in a byte; other types as in the text.
+/// Returns i8 for i1, which memory holds in a byte; other types as in the text.
 mlir::Type elementInMemory(mlir::Type type);
 int64_t powerOfTwoAbove(int64_t extent);
 llvm::SmallVector<int64_t> paddedShape(llvm::ArrayRef<int64_t> extents);
 std::string typeText(mlir::Type element, llvm::ArrayRef<int64_t> shape,
                      bool pointer = false);
 std::string typeText(const Ssa &value);
-/// With commas between them.
+/// Returns the names, separated by commas.
 std::string namesText(llvm::ArrayRef<Ssa> values);
 std::string typesText(llvm::ArrayRef<Ssa> values);
 
@@ -60,31 +60,33 @@ public:
   mlir::Type i64() const { return mlir::IntegerType::get(context, 64); }
   mlir::Type f32() const { return mlir::Float32Type::get(context); }
 
-  /// Constants stand at the function's entry, each once.
+  /// Constants are printed at the function's entry, each once.
   Ssa constant(mlir::Type element, int64_t value,
                llvm::ArrayRef<int64_t> shape = {});
   Ssa constant(mlir::TypedAttr scalar, llvm::ArrayRef<int64_t> shape = {});
-  /// The neutral element of a combiner: the name of an arith op.
+  /// Returns the neutral element of a combiner, given as the name of an arith
+  /// op.
   Ssa neutral(llvm::StringRef combiner, mlir::Type element,
               llvm::ArrayRef<int64_t> shape);
 
-  /// `name operands : type`, the result with the type of the first operand.
+  /// Prints `name operands : type`, with a result of the first operand's type.
   Ssa same(llvm::StringRef name, llvm::ArrayRef<Ssa> operands);
   Ssa compare(llvm::StringRef name, llvm::StringRef predicate, const Ssa &a,
               const Ssa &b);
   Ssa select(const Ssa &condition, const Ssa &a, const Ssa &b);
-  /// `name value : from to to`; nothing where the types are equal.
+  /// Prints `name value : from to to`; nothing if the types are equal.
   Ssa cast(llvm::StringRef name, const Ssa &value, mlir::Type to);
-  /// A call of a function of NVIDIA's libdevice.
+  /// Calls a function of NVIDIA's libdevice.
   Ssa libdevice(llvm::StringRef symbol, llvm::ArrayRef<Ssa> operands);
   Ssa bitcast(const Ssa &value, mlir::Type to);
 
   Ssa programId();
-  /// 0 ... extent - 1 along one dimension of a tensor of the given rank.
+  /// Returns 0 ... extent - 1 along one dimension of a tensor of the given
+  /// rank.
   Ssa iota(int64_t extent, int64_t dimension, int64_t rank);
   Ssa splat(const Ssa &scalar, llvm::ArrayRef<int64_t> shape);
   Ssa expandDims(const Ssa &value, int64_t axis);
-  /// Repeats along dimensions of extent 1, and scalars along all.
+  /// Repeats dimensions of extent 1, and scalars along all dimensions.
   Ssa broadcast(const Ssa &value, llvm::ArrayRef<int64_t> shape);
   Ssa reshape(const Ssa &value, llvm::ArrayRef<int64_t> shape);
   /// Dimension i of the result is dimension order[i] of the value.
@@ -102,7 +104,7 @@ public:
   /// All threads of a program wait, and see each other's stores.
   void barrier();
 
-  /// The wider of two element types decides which op converts.
+  /// The op depends on which of the two element types is wider.
   Ssa convertFloat(const Ssa &value, mlir::Type to);
   Ssa convertInteger(const Ssa &value, mlir::Type to, bool isSigned = true);
 
@@ -111,10 +113,10 @@ public:
   void open(const std::string &text);
   void close(const std::string &text = "}");
   void indentMore() { ++indent; }
-  /// The body: constants, then all lines.
+  /// Returns the body: constants, then all lines.
   std::string body() const;
 
-  /// The largest number of elements of a tensor that was printed.
+  /// Returns the largest number of elements of any tensor printed.
   int64_t largestTensor() const { return largest; }
   bool hasDots() const { return dots; }
 

@@ -11,10 +11,10 @@ def Ad_Dialect : Dialect {
   let name = "ad";
   let summary = "differentiation requests on functions";
   let description = [{
-    The ops of this dialect ask for derivatives of a function. They carry no
+    The ops of this dialect request derivatives of a function. They define no
     computation of their own: the pass `--differentiate` replaces each by plain
-    graph-level code (`linalg`, `arith`, `math`, `tensor`, `scf`), and nothing
-    after that pass sees them.
+    graph-level code (`linalg`, `arith`, `math`, `tensor`, `scf`), so that later
+    passes never see them.
   }];
   let cppNamespace = "::drawloom::ad";
 }

@@ -15,12 +15,12 @@ def Ad_ValueAndGradOp : Ad_Op<"value_and_grad",
   let summary = "calls a function and returns the gradients of its loss";
   let description = [{
     Let `L, y_1, ..., y_k = f(x_0, ..., x_n)` with a rank-0 `L`. The op returns
-    all results of `f` and, for each index `i` of `wrt` in the order given, the
+    all results of `f` and, for each index `i` of `wrt` in the given order, the
     gradient `dL/dx_i`, which has the type of `x_i`. The other results `y_j` are
-    returned as they are; nothing flows back from them.
+    returned unchanged; they do not contribute to gradients.
 
     A gradient is exact (reverse mode, no differences). At points where `f` has
-    a kink the dialect's README fixes which one-sided derivative is meant.
+    a kink, the dialect's README specifies which one-sided derivative is used.
 
     Constraints:
     1. the callee is a function with a body;
@@ -71,8 +71,8 @@ def Ad_VjpOp : Ad_Op<"vjp", [AttrSizedOperandSegments,
   let summary = "calls a function and multiplies cotangents by its Jacobian";
   let description = [{
     Let `y_1, ..., y_k = f(x_0, ..., x_n)`. Given one cotangent `g_j` for each
-    result, of its type, the op returns all results of `f` and, for each index
-    `i` of `wrt` in the order given, the vector-Jacobian product
+    result, of the result's type, the op returns all results of `f` and, for
+    each index `i` of `wrt` in the given order, the vector-Jacobian product
 
         sum over j of  (dy_j / dx_i)^T g_j
 
@@ -89,8 +89,8 @@ def Ad_VjpOp : Ad_Op<"vjp", [AttrSizedOperandSegments,
     7. the results are the callee's results, then the types of the `wrt`
        arguments.
 
-    The types of the cotangents are those of the first results and are not
-    written.
+    The cotangents have the types of the first results, which are not repeated
+    in the syntax.
 
     Example:
     ```mlir
@@ -118,19 +118,19 @@ def Ad_VjpOp : Ad_Op<"vjp", [AttrSizedOperandSegments,
   }];
 }
 
-// Not pure: what `value` is must be known until derivatives are there, also
-// where nobody reads the result.
+// Not pure: the link to `value` must persist until differentiation, even if
+// nobody reads the result.
 def Ad_SavedOp : Ad_Op<"saved", [AllTypesMatch<["value", "saved", "result"]>,
     DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
-  let summary = "a value that an earlier call computed and kept";
+  let summary = "a value that an earlier call computed and saved";
   let description = [{
-    `saved` holds what `value` is: an earlier call computed it and gave it to
-    this one. Numbers come from `saved`, derivatives of any order from what
-    computes `value`. So a function that is differentiated takes what its
-    forward pass kept, and the way back starts there: `--ad-take-saved`, behind
-    `--differentiate`, replaces `value` by `saved`, and what only `value` needed
-    is computed no more. Which of the two a program reads where they differ is
-    not defined.
+    `saved` holds the value of `value`, computed and passed on by an earlier
+    call. Numerically, the result is `saved`; its derivatives, of any order, are
+    those of the computation of `value`. A function that is differentiated can
+    thus use what its forward pass saved, and start the backward pass there:
+    `--ad-take-saved`, run after `--differentiate`, replaces `value` by `saved`,
+    and the computation that only `value` needed becomes dead. If the two values
+    differ, it is unspecified which one a program reads.
 
     Constraints:
     1. operands and result have one type, a float or a ranked tensor of floats.

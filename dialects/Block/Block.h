@@ -30,24 +30,24 @@ using ::mlir::OpBuilder;
 using ::mlir::SmallVector;
 using ::mlir::Value;
 
-/// Whether a tensor has just been filled with zeros.
+/// Returns whether a tensor has just been filled with zeros.
 bool isZeros(mlir::Value tensor);
 
-/// The type of what runs along in a scan whose result has elements of
-/// `element`.
+/// Returns the type of the running value of a scan whose result has elements of
+/// type `element`.
 mlir::Type runningType(mlir::Type element);
 
-/// Of an op whose result is a square: what it computes above the diagonal is 0,
-/// whatever its operands hold there. Products of the result, and those that
-/// only such ops read, need not compute with that part.
+/// Attribute of an op with a square result: the result is 0 above the diagonal,
+/// whatever its operands hold there. Products of the result, and products that
+/// only such ops read, can skip that part.
 inline constexpr llvm::StringLiteral lowerTriangularAttr =
     "block.lower_triangular";
 
-/// Of a loop over blocks whose sums, those of products of tiles aside, are each
-/// within one row: how many elements these have is the same in programs for all
-/// extents, so that a target may combine them in any fixed order. On a
-/// reduction of tiles or vectors it says the same of one. (Sums over rows have
-/// the same order in programs for all extents.)
+/// Attribute of a loop over blocks: each of its sums, except those of tile
+/// products, is within one row, so that the number of its terms is the same in
+/// programs for all extents, and a target may combine them in any fixed order.
+/// On a reduction of tiles or vectors, it states the same of that reduction.
+/// (Sums over rows have the same order in programs for all extents.)
 inline constexpr llvm::StringLiteral withinRowsAttr = "block.within_rows";
 } // namespace drawloom::block
 

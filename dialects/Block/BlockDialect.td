@@ -9,9 +9,9 @@ include "mlir/IR/OpBase.td"
 
 def Block_Dialect : Dialect {
   let name = "block";
-  let summary = "what block programs need and upstream dialects lack";
+  let summary = "ops of block programs that upstream dialects lack";
   let cppNamespace = "::drawloom::block";
-  // Of ops of other dialects.
+  // Dialects whose ops the decompositions create.
   let hasCanonicalizer = 1;
 }
 

@@ -12,8 +12,8 @@ include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// Every op here writes into a tile that it is given, so that it bufferizes in
-// place once it is decomposed.
+// Every op here writes to a destination tile, so that it bufferizes in place
+// once it is decomposed.
 class Block_TileOp<string mnemonic, string destination>
     : Block_Op<mnemonic, [
         Pure, AllTypesMatch<[destination, "result"]>, DestinationStyleOpInterface,
@@ -36,13 +36,14 @@ def Block_GatherOp : Block_TileOp<"gather", "init"> {
     result[i, ...] = 0                         otherwise
     ```
 
-    An index that is negative, or `N` or more, names no row: that is how a tile is
-    filled up to its static size at the end of a segment (a padded load). `init`
-    only gives the shape; its elements are not read.
+    An index that is negative, or at least `N`, selects no row: the result's row
+    is zero. This is how a tile is filled up to its static size at the end of a
+    segment (a padded load). `init` only provides the shape; its elements are
+    not read.
 
     The gradient of `source` is `block.scatter accumulate` of the cotangent's
-    rows, which adds rows of equal index in order: no atomics, the same bits
-    always.
+    rows, which adds rows of equal index in order: without atomics, and always
+    with the same bits.
 
     Constraints:
 
@@ -83,12 +84,12 @@ def Block_ScatterOp : Block_TileOp<"scatter", "dest"> {
     result[indices[i], ...] = rows[i, ...]         where 0 <= indices[i] < N
     ```
 
-    An index that is negative, or `N` or more, names no row: that row is dropped (a
-    clipped store). One that occurs twice is an error in the interpreter, and
-    elsewhere leaves any of its rows: unique rows are what lets a target store
-    them in any order.
+    An index that is negative, or at least `N`, selects no row: that row is
+    dropped (a masked store). An index that occurs twice is an error in the
+    interpreter; elsewhere, any of its rows is stored: distinct indices allow a
+    target to store rows in any order.
 
-    With `accumulate`, rows are added, one after another in the order of `i`, and
+    With `accumulate`, rows are added one after another in the order of `i`, and
     an index may occur any number of times:
 
     ```
@@ -132,23 +133,24 @@ def Block_ScanOp : Block_TileOp<"scan", "init"> {
   let summary = "running sum, product or maximum along a dimension";
   let description = [{
     With `op` one of sum, product and maximum, and `neutral` its neutral element
-    (0, 1, the least value of the type, which is -inf for floats), for every line
-    of elements along `dimension`, of length n:
+    (0, 1, or the least value of the type, which is -inf for floats), for every
+    line of n elements along `dimension`:
 
     ```
     result[i] = input[0] op ... op input[i]                     (inclusive)
     result[i] = neutral op input[0] op ... op input[i - 1]      (exclusive)
     ```
 
-    and with `reverse` the same from the other end: `input[n - 1]` first. The
+    With `reverse`, the same from the other end: `input[n - 1]` first. The
     elements are combined in exactly this order, in the element type of `init`,
-    which may be a wider float type than that of `input`. Where that type has 16
-    bits, what runs along is kept in f32, and each element of the result is
-    rounded once. A maximum passes NaN on. `init` only gives shape and type;
+    which may be a wider float type than that of `input`. If that type has 16
+    bits, the running value is kept in f32, and each element of the result is
+    rounded once. A maximum propagates NaN. `init` only provides shape and type;
     its elements are not read.
 
     The gradient of a sum is the same scan in the other direction. Products and
-    maxima have none: written as an `scf.for`, they are differentiated as that.
+    maxima have no gradient here; write them as an `scf.for` to differentiate
+    them.
 
     Constraints:
 
@@ -191,23 +193,24 @@ def Block_ScanOp : Block_TileOp<"scan", "init"> {
 def Block_SolveTriangularOp : Block_TileOp<"solve_triangular", "rhs"> {
   let summary = "solves a triangular system of equations";
   let description = [{
-    With a square matrix `matrix` of shape `[n, n]`, of which only the named
-    triangle is read (call it A; the rest counts as zero), and right-hand sides B
-    in `rhs`, of shape `[n, m]`, the result is the X of shape `[n, m]` with
+    Given a square matrix `matrix` of shape `[n, n]`, of which only the
+    specified triangle is read (call it A; the other elements count as zero),
+    and right-hand sides B in `rhs`, of shape `[n, m]`, the result is the X of
+    shape `[n, m]` with
 
     ```
     A X = B,    or with `transpose`    A^T X = B.
     ```
 
-    With `unit` the diagonal of A counts as ones and is not read. Rows are solved
-    one after another, and each sums its terms in the order in which they were
-    solved:
+    With `unit`, the diagonal of A counts as ones and is not read. Rows are
+    solved one after another, and each sums its terms in the order in which they
+    were solved:
 
     ```
     for i in order:  X[i] = (B[i] - sum over solved j of A[i, j] X[j]) / A[i, i]
     ```
 
-    A zero on the diagonal gives infinities and NaN, as the division does.
+    A zero on the diagonal gives infinities and NaN, as division by zero does.
 
     Gradients: dB solves the transposed system for the cotangent of X, and
     dA = -dB X^T (transposed: -X dB^T) on the triangle that is read.
@@ -237,7 +240,7 @@ def Block_SolveTriangularOp : Block_TileOp<"solve_triangular", "rhs"> {
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getRhsMutable(); }
-    /// Whether row 0 is solved first: lower, or upper transposed.
+    /// Returns whether row 0 is solved first: lower, or upper transposed.
     bool solvesForward() {
       return (getTriangle() == Triangle::Lower) != getTranspose();
     }

@@ -13,12 +13,13 @@
 
 namespace drawloom::block {
 
-/// Whether all ops of a region have a form for many rows at once.
+/// Returns whether all ops of a region can be vectorized over rows.
 bool hasFormForRows(mlir::Block &body);
 
-/// What a region yields for `count` rows at once: every result has a dimension
-/// of that extent in front. So have `rows`, the values of the region's
-/// arguments, unless `isShared` says of one that all rows read the same.
+/// Computes what a region yields for `count` rows at once: every result has an
+/// additional leading dimension of that extent. So do `rows`, the values of the
+/// region's arguments, except arguments for which `isShared` says that all rows
+/// read the same value.
 llvm::SmallVector<mlir::Value>
 executeForRows(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block &body,
                mlir::ValueRange rows, llvm::ArrayRef<bool> isShared,

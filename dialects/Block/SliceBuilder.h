@@ -15,7 +15,7 @@
 
 namespace drawloom::block {
 
-/// Writes loops over one-element-thick slices of tensors.
+/// Builds loops over slices of tensors that are one element thick.
 struct SliceBuilder {
   using Values = llvm::SmallVector<mlir::Value>;
 
@@ -25,10 +25,10 @@ struct SliceBuilder {
   mlir::Value index(int64_t value);
   mlir::Value extent(mlir::Value tensor, int64_t dimension);
 
-  /// for i = lower .. upper-1: carried = body(i, carried).
+  /// Builds: for i = lower .. upper-1: carried = body(i, carried).
   Values loop(mlir::Value lower, mlir::Value upper, mlir::ValueRange carried,
               llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
-  /// The same from 0 on.
+  /// Builds: for i = 0 .. count-1: carried = body(i, carried).
   Values loop(mlir::Value count, mlir::ValueRange carried,
               llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
 
@@ -41,23 +41,24 @@ struct SliceBuilder {
   mlir::Value write(mlir::Value part, mlir::Value tensor, int64_t dimension,
                     mlir::Value at);
 
-  /// Entry `i` of a tensor of row numbers, as an index.
+  /// Returns entry `i` of a tensor of row numbers, as an index.
   mlir::Value rowNumber(mlir::Value indices, mlir::Value i);
   mlir::Value isRow(mlir::Value number);
   mlir::Value zero(mlir::Type element);
   mlir::Value filled(mlir::Value scalar, mlir::Value tensor);
-  /// A fresh tile of the type and extents of `like`.
+  /// Returns a new tile of `element`s with the extents of `like`.
   mlir::Value emptyLike(mlir::Value like, mlir::Type element);
 
-  /// One elementwise linalg.generic over tensors of one shape; an input may
-  /// also be a scalar. `body` gets the elements of inputs and outputs.
+  /// Builds one elementwise linalg.generic over tensors of one shape; an input
+  /// may also be a scalar. `body` gets the elements of inputs and outputs.
   Values elementwise(mlir::ValueRange inputs, mlir::ValueRange outputs,
                      llvm::function_ref<Values(mlir::ValueRange)> body);
 };
 
-/// A block program for each index of a grid. One that has a single index stays
-/// a block program: dissolved, it would be computed with what is around it, and
-/// round otherwise than where calls choose the grid.
+/// Builds a block program with one block for each index of a grid. A grid with
+/// a single index stays a block program: if it were inlined, it would be fused
+/// with surrounding ops, and round differently from a grid whose size calls
+/// choose.
 mlir::scf::ForallOp blocksOf(mlir::OpBuilder &b, mlir::Location loc,
                              llvm::ArrayRef<mlir::OpFoldResult> grid,
                              mlir::ValueRange outs);

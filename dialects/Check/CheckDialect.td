@@ -11,16 +11,16 @@ def Check_Dialect : Dialect {
   let name = "check";
   let summary = "oracles for tests";
   let description = [{
-    Ops that compare what a program computes with what it should, and say where
-    it differs. The reference interpreter executes them, so that a test of an op
-    or of a pass is one `.mlir` file that contains its own oracle.
+    Ops that compare what a program computes with the expected result, and
+    report differences. The reference interpreter executes them, so that a test
+    of an op or of a pass is a single `.mlir` file that contains its own oracle.
 
-    The dialect also has two attributes of function arguments, read by what
-    makes random arguments:
+    The dialect also has two attributes of function arguments, which control the
+    generation of random arguments:
 
     - `check.range = array<f64: low, high>`: values are drawn from [low, high],
       uniformly; integers from low to high inclusive.
-    - `check.shape = array<i64: ...>`: the extents, where the type has dynamic
+    - `check.shape = array<i64: ...>`: the extents, if the type has dynamic
       ones.
   }];
   let cppNamespace = "::drawloom::check";

@@ -25,9 +25,9 @@ def Check_CloseOp : Check_Op<"close"> {
     Infinities agree with infinities of the same sign. A NaN on either side
     fails, unless `equal_nan` is set and both sides are NaN.
 
-    `rtol` and `atol` default to what the coarser of the two element types can
-    hold after a computation with float32 accumulation, see the dialect's
-    rationale:
+    `rtol` and `atol` default to the accuracy that the coarser of the two
+    element types can represent after a computation with float32 accumulation;
+    see the dialect's rationale:
 
     | type | rtol  | atol  |
     |------|-------|-------|
@@ -36,7 +36,7 @@ def Check_CloseOp : Check_Op<"close"> {
     | f16  | 5e-3  | 1e-4  |
     | bf16 | 1.6e-2| 1e-3  |
 
-    A failure is reported at the op's location with the first element that
+    A failure is reported at the op's location, with the first element that
     differs, both its values, the number of such elements and the largest
     difference.
 
@@ -66,7 +66,7 @@ def Check_CloseOp : Check_Op<"close"> {
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// The attributes, or the defaults of the coarser element type.
+    /// Returns the attributes, or the defaults of the coarser element type.
     ::drawloom::Tolerance getTolerance();
   }];
 }
@@ -77,7 +77,7 @@ def Check_EqualBitsOp : Check_Op<"equal_bits", [
             "::mlir::getElementTypeOrSelf($expected)">>]> {
   let summary = "two values are the same, bit for bit";
   let description = [{
-    Fails unless every element of `actual` has the bits of the one of
+    Fails unless every element of `actual` has the same bits as that of
     `expected`: -0.0 and +0.0 differ. All NaNs count as one value, because their
     sign and payload differ between processors.
 
@@ -110,24 +110,25 @@ def Check_GradientOp : Check_Op<"gradient",
     [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a function's gradients agree with differences";
   let description = [{
-    Differentiates the callee, as `ad.vjp` asks for it, and compares the
-    gradients of its arguments `wrt` with central differences of the callee, both
-    computed in float64. With `order` 2, the default, the gradients are then
-    differentiated in turn, with respect to those arguments and the cotangents,
-    and compared with differences of the gradients.
+    Differentiates the callee, as `ad.vjp` does, and compares the gradients of
+    its arguments `wrt` with central differences of the callee, both computed in
+    float64. With `order` 2, the default, the gradients are differentiated in
+    turn, with respect to those arguments and the cotangents, and compared with
+    differences of the gradients.
 
-    Inputs are drawn with the seed given, uniformly from [low, high], which is
+    Inputs are drawn with the given seed, uniformly from [low, high], which is
     [-1, 1] if there is no `in`. The callee's argument attributes `check.range`
-    and `check.shape` say otherwise: a range of one number is a given input.
-    Choose ranges that stay clear of kinks and poles. Cotangents are drawn, too.
-    Of a large tensor 40 elements or so are checked, evenly spread.
+    and `check.shape` override this: a range of a single number fixes an input.
+    Choose ranges that avoid kinks and poles. Cotangents are drawn, too. Of a
+    large tensor, about 40 evenly spread elements are checked.
 
-    The tolerance is not given but found. A difference quotient is taken with
-    two steps, 2^-10 of the input's size and half as much, and the two are
-    combined to a value of the fourth order. A gradient must be no farther from
-    it than the smaller step has moved the quotient, plus what rounding of the
-    function's values can do. Where that is more than a thousandth of the
-    derivative, the check fails as well: differences tell nothing there.
+    The tolerance is determined automatically. A difference quotient is computed
+    with two steps, 2^-10 of the input's size and half as much, and the two are
+    combined to a value of fourth order. A gradient may differ from it by at
+    most the amount by which the smaller step changed the quotient, plus the
+    possible effect of rounding of the function's values. If that tolerance
+    exceeds a thousandth of the derivative, the check fails as well, because the
+    differences are then not conclusive.
 
     Example:
 

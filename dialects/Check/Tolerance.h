@@ -19,8 +19,8 @@ struct Tolerance {
   double relative = 0.0;
   double absolute = 0.0;
 
-  /// What values of an element type (or a tensor of it) are compared with by
-  /// default; nothing for other types than f64, f32, f16 and bf16.
+  /// Returns the default tolerance for an element type (or a tensor of it);
+  /// nothing for types other than f64, f32, f16 and bf16.
   static std::optional<Tolerance> forType(mlir::Type type);
   bool holds(double actual, double expected, bool equalNan) const;
 };
@@ -29,9 +29,9 @@ struct Difference {
   /// The first element, in row-major order, that is out of tolerance.
   int64_t element;
   double actual, expected;
-  /// How many are.
+  /// Number of elements out of tolerance.
   int64_t count;
-  /// The largest absolute difference; NaN if a NaN is among them.
+  /// The largest absolute difference; NaN if any is NaN.
   double largest;
 };
 

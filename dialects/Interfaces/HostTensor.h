@@ -20,18 +20,20 @@
 namespace drawloom {
 
 /// A dense, row-major tensor of doubles or of 64-bit integers. Every float type
-/// of the IR is held as double, every integer, index and i1 as int64_t: the
-/// interpreter computes the exact mathematics, not a type's rounding. A scalar
-/// is a tensor of rank 0. Copies share their storage until one is written to; a
-/// single element needs no storage, so that scalars are cheap.
+/// of the IR is represented as double, and every integer, index and i1 as
+/// int64_t: the interpreter computes the exact mathematics rather than a type's
+/// rounding. A scalar is a tensor of rank 0. Copies share their storage until
+/// one is written to; a single element needs no storage, so that scalars are
+/// cheap.
 ///
 /// Integers of fewer than 64 bits are kept sign-extended, i1 as 0 or 1.
 class HostTensor {
 public:
   HostTensor() = default;
-  /// Zero-filled.
+  /// Makes a tensor of zeros.
   HostTensor(bool isFloat, llvm::ArrayRef<int64_t> shape);
-  /// Zero-filled, of the kind and static shape of `type` (scalar or shaped).
+  /// Makes a tensor of zeros of the kind and static shape of `type` (scalar or
+  /// shaped).
   static HostTensor zerosOf(mlir::Type type);
   static HostTensor scalar(double value);
   static HostTensor scalar(int64_t value);
@@ -42,10 +44,10 @@ public:
   int64_t dim(int64_t i) const { return extents[i]; }
   int64_t size() const;
 
-  /// Row-major position of an index tuple.
+  /// Returns the row-major position of an index tuple.
   int64_t offset(llvm::ArrayRef<int64_t> index) const;
 
-  /// Read access; the kind must match.
+  /// Returns the elements for reading; the kind must match.
   llvm::ArrayRef<double> f() const {
     assert(floatKind && "not a float tensor");
     return floats ? llvm::ArrayRef<double>(*floats)
@@ -58,15 +60,16 @@ public:
   }
   double f(llvm::ArrayRef<int64_t> index) const { return f()[offset(index)]; }
   int64_t i(llvm::ArrayRef<int64_t> index) const { return i()[offset(index)]; }
-  /// The single element of a scalar.
+  /// Returns the single element of a scalar.
   double asFloat() const { return f().front(); }
   int64_t asInt() const { return i().front(); }
 
-  /// Write access: makes the storage this tensor's own first.
+  /// Returns the elements for writing; the tensor first gets storage of its
+  /// own.
   llvm::MutableArrayRef<double> mutableF();
   llvm::MutableArrayRef<int64_t> mutableI();
 
-  /// The same elements under another shape of equal size.
+  /// Returns the same elements under another shape of equal size.
   HostTensor reshaped(llvm::ArrayRef<int64_t> shape) const;
 
 private:
@@ -82,7 +85,7 @@ private:
   std::shared_ptr<std::vector<int64_t>> ints;
 };
 
-/// Applies `fn` to every element: what an elementwise op's `interpret` calls.
+/// Applies `fn` to every element; called by the `interpret` of elementwise ops.
 template <typename Fn> HostTensor mapElements(const HostTensor &x, Fn fn) {
   HostTensor y = x;
   for (double &v : y.mutableF())

@@ -13,8 +13,9 @@
 
 namespace drawloom {
 
-/// Without it the inliner leaves calls of functions that hold an op of the
-/// dialect. Ours mean the same wherever they stand.
+/// Lets the inliner inline functions that contain ops of the dialect, which
+/// have the same meaning anywhere. Without this interface, their calls are
+/// kept.
 struct InlineAnywhere : mlir::DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(mlir::Operation *, mlir::Region *, bool,

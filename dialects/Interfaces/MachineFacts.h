@@ -6,17 +6,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An op may be decomposed in several ways, of which one suits many processors
-// and another one few. The module says which machine it is compiled for, by the
+// There may be several ways to decompose an op, some for many processors and
+// some for few. The module describes the machine that it is compiled for by the
 // attribute
 //
 //   module attributes {drawloom.machine = {processors = 132 : i64,
 //                                          block_bytes = 232448 : i64}}
 //
-// decompose-graph puts it there, from what the target says and the program does
-// not, and takes it away when nothing is left to decompose. What a
-// decomposition chooses changes rounding, so the facts are those of a kind of
-// machine: never those of the machine at hand, nor the number of threads.
+// decompose-graph sets the attribute, from the target's facts where the program
+// states none, and removes it when nothing is left to decompose. The choice of
+// a decomposition changes rounding, so the facts describe a kind of machine,
+// never the machine at hand or the number of threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,19 +28,20 @@
 namespace drawloom {
 
 struct MachineFacts {
-  /// Blocks of a program that run at once: cores of a CPU, multiprocessors of a
-  /// GPU. With one, there is nothing to gain by more blocks.
+  /// Number of blocks of a program that run at once: cores of a CPU,
+  /// multiprocessors of a GPU. With one, more blocks gain nothing.
   int64_t processors = 1;
-  /// Memory of a block, in bytes, that its tiles must fit into; 0: no limit.
+  /// Bytes of memory of a block that its tiles must fit into; 0: no limit.
   int64_t blockBytes = 0;
-  /// Rows from which on products of matrices run at full speed.
+  /// Min rows with which matrix products run at full speed.
   int64_t productRows = 32;
-  /// Bytes that a gradient may save of its way forward, of all blocks that run
-  /// at once; 0: as many as its inputs and outputs have, or, where blocks have
-  /// memory of their own (blockBytes), any number.
+  /// Max bytes of forward values that a gradient may save, over all blocks that
+  /// run at once; 0: as many as its inputs and outputs have, or, if blocks have
+  /// memory of their own (blockBytes), no limit.
   int64_t savedBytes = 0;
-  /// Whether lanes run in step, each with rows of its own: loops of different
-  /// lengths are best run for many rows at once, one step of each at a time.
+  /// Whether lanes run in lockstep, each on its own rows: loops with different
+  /// trip counts then run best over many rows at once, one iteration of each at
+  /// a time.
   bool lockstep = false;
 
   bool operator==(const MachineFacts &other) const {
@@ -51,10 +52,11 @@ struct MachineFacts {
   bool operator!=(const MachineFacts &other) const { return !(*this == other); }
 };
 
-/// What the module around an op says; what it does not say is as in `facts`.
+/// Returns the facts that the module around an op states; facts that it does
+/// not state are taken from `facts`.
 MachineFacts machineFactsOf(mlir::Operation *op, MachineFacts facts = {});
 
-/// Says so on the module as long as this lives.
+/// Sets the facts on the module for the lifetime of this object.
 class ScopedMachineFacts {
 public:
   ScopedMachineFacts(mlir::Operation *module, const MachineFacts &facts);

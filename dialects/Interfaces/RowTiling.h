@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What RowwiseOpInterface asks of an op with one result, whose rows are those
-// of its operand `x`.
+// Implements RowwiseOpInterface's requirements for an op with one result, whose
+// rows are those of its operand `x`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@
 
 namespace drawloom {
 
-/// The only loop is over rows; every row operand and the result have them as
-/// dimension 0, and their other dimensions whole.
+/// Tiles an op by a single loop over rows; in every row operand and in the
+/// result, rows are dimension 0 and other dimensions are whole.
 template <typename Op> struct RowTiling {
   static ::llvm::SmallVector<::mlir::Range> domain(Op op,
                                                    ::mlir::OpBuilder &b) {
@@ -103,8 +103,9 @@ template <typename Op> struct RowTiling {
   }
 };
 
-/// Where an operand is a cast that forgets the number of rows, computes on what
-/// was cast: the casts move behind the op, until they meet their opposites.
+/// If an operand is a cast that forgets the number of rows, applies the op to
+/// the cast's source instead: casts move behind the op until they meet their
+/// inverses.
 template <typename Op> struct RememberRows : ::mlir::OpRewritePattern<Op> {
   using ::mlir::OpRewritePattern<Op>::OpRewritePattern;
   ::mlir::LogicalResult
@@ -151,7 +152,8 @@ template <typename Op> struct RememberRows : ::mlir::OpRewritePattern<Op> {
 
 } // namespace drawloom
 
-/// The methods of TilingInterface and ReifyRankedShapedTypeOpInterface.
+/// Declares the methods of TilingInterface and
+/// ReifyRankedShapedTypeOpInterface.
 #define DRAWLOOM_TILE_ROWS(Op)                                                 \
   ::llvm::SmallVector<::mlir::utils::IteratorType>                             \
   Op::getLoopIteratorTypes() {                                                 \

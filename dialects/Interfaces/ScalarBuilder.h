@@ -14,18 +14,18 @@
 
 namespace drawloom {
 
-/// Writes formulas as they stand in a paper: `b.mul(x, b.tanh(x))`. Every
-/// method takes float scalars, vectors or tensors of one type, so that a
-/// formula serves the body of a `linalg.generic` and a whole tensor alike.
+/// Builds formulas as they would be written in a paper: `b.mul(x, b.tanh(x))`.
+/// Every method takes float scalars, vectors or tensors of one type, so that a
+/// formula serves both the body of a `linalg.generic` and a whole tensor.
 /// Constants take the type of a sample value.
 ///
-/// C++ leaves open which of a call's arguments is evaluated first: where two of
-/// them create ops, name the first, or the order of the IR depends on the
-/// compiler that built Drawloom.
+/// C++ does not specify the order in which a call's arguments are evaluated: if
+/// two of them create ops, store the first in a variable, or the order of the
+/// IR depends on the compiler that built Drawloom.
 class ScalarBuilder {
 public:
   /// With `approximate`, exponentials and quotients of f32 may be off by a few
-  /// units in the last place, where a target computes these faster.
+  /// units in the last place, on targets that compute these faster.
   ScalarBuilder(mlir::OpBuilder &builder, mlir::Location loc,
                 bool approximate = false)
       : builder(builder), loc(loc), approximate(approximate) {}
@@ -37,15 +37,16 @@ public:
   mlir::Value constant(double value, mlir::Value like);
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value sub(mlir::Value a, mlir::Value b);
-  /// By a step that is 1 or 0, this chooses between the other factor and 0:
-  /// where a derivative is 0, so is the gradient, whatever comes from behind.
+  /// If one factor is a step function (1 or 0), selects between the other
+  /// factor and 0 instead of multiplying: where a derivative is 0, so is the
+  /// gradient, whatever the cotangent is.
   mlir::Value mul(mlir::Value a, mlir::Value b);
   mlir::Value div(mlir::Value a, mlir::Value b);
   mlir::Value neg(mlir::Value a);
   mlir::Value abs(mlir::Value a);
   mlir::Value exp(mlir::Value a);
-  /// e^(a - b) of a and b that are at most some 100 in size: approximate, it
-  /// may be off by the rounding of either times log2 e.
+  /// Builds e^(a - b) for a and b of magnitude up to about 100; if approximate,
+  /// the result may be off by the rounding of either times log2 e.
   mlir::Value expOfDifference(mlir::Value a, mlir::Value b);
   mlir::Value expm1(mlir::Value a);
   mlir::Value log1p(mlir::Value a);
@@ -53,34 +54,34 @@ public:
   mlir::Value erf(mlir::Value a);
   mlir::Value log(mlir::Value a);
   mlir::Value sqrt(mlir::Value a);
-  /// Nearest integer, ties to even.
+  /// Rounds to the nearest integer, ties to even.
   mlir::Value roundEven(mlir::Value a);
-  /// a * b + c, rounded once.
+  /// Builds a * b + c, rounded once.
   mlir::Value fma(mlir::Value a, mlir::Value b, mlir::Value c);
   mlir::Value copySign(mlir::Value magnitude, mlir::Value sign);
-  /// These two carry a NaN on.
+  /// maximum() and minimum() propagate NaN.
   mlir::Value maximum(mlir::Value a, mlir::Value b);
   mlir::Value minimum(mlir::Value a, mlir::Value b);
   mlir::Value add(mlir::Value a, double b) { return add(a, constant(b, a)); }
   mlir::Value sub(double a, mlir::Value b) { return sub(constant(a, b), b); }
   mlir::Value mul(mlir::Value a, double b) { return mul(a, constant(b, a)); }
   mlir::Value div(double a, mlir::Value b) { return div(constant(a, b), b); }
-  /// a > b (unordered counts as true, so that a NaN in `a` takes the branch
-  /// that carries it on).
+  /// Builds a > b, with unordered counting as true, so that a NaN in `a` takes
+  /// the branch that propagates it.
   mlir::Value greaterOrNan(mlir::Value a, mlir::Value b);
   mlir::Value less(mlir::Value a, mlir::Value b);
   mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
-  /// `a` in the type to compute in: f16 and bf16 are widened to f32.
+  /// Returns `a` in the type to compute in: f16 and bf16 are widened to f32.
   mlir::Value widen(mlir::Value a);
-  /// `a` rounded or extended to the element type of `like`.
+  /// Rounds or extends `a` to the element type of `like`.
   mlir::Value convert(mlir::Value a, mlir::Value like);
   mlir::Value convert(mlir::Value a, mlir::Type elementType);
-  /// g where x >= 0 (and at both zeros), -g where x < 0: the product of g and
-  /// the derivative of |x|, with sign(0) = +1.
+  /// Builds g where x >= 0 (and at both zeros), and -g where x < 0: the product
+  /// of g and the derivative of |x|, with sign(0) = +1.
   mlir::Value mulSign(mlir::Value g, mlir::Value x);
 };
 
-/// The float type in which values of `elementType` are computed with: f32 for
+/// Returns the float type for computing with values of `elementType`: f32 for
 /// f16 and bf16, else the type itself.
 mlir::FloatType computeType(mlir::Type elementType);
 

@@ -14,8 +14,8 @@
 
 namespace drawloom {
 
-/// "name.mlir:3", the nearest place in a source, without its folder; "" where
-/// none is known.
+/// Returns the nearest source location, without its folder, as in
+/// "name.mlir:3"; "" if none is known.
 std::string placeOf(mlir::Location location);
 
 } // namespace drawloom

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A basis is a row of one table (Bases.cpp): its parameters, its formula, where
-// it comes from. Derivatives of any order follow from the formula.
+// A basis is a row of one table (Bases.cpp): its parameters, its formula and
+// its source. Derivatives of any order follow from the formula.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,28 +24,29 @@ template <typename Number> using Numbers = llvm::SmallVector<Number>;
 /// One list for each parameter of a basis.
 template <typename Number> using Parameters = llvm::ArrayRef<Numbers<Number>>;
 
-/// How many functions a basis has, and its order, where it has one.
+/// The number of functions of a basis, and its order, if it has one.
 struct BasisSize {
   int64_t functions;
   int64_t order;
 };
 
-/// The functions that may differ from 0 at one point, which follow each other:
-/// as many as the order and one more.
+/// The consecutive functions that may be nonzero at one point; their number is
+/// the order plus one.
 template <typename Number> struct Window {
-  /// The number of the first, an integer that all of them fit behind.
+  /// Number of the first function, an integer such that the whole window is in
+  /// range.
   Number start;
   Numbers<Number> values;
 };
 
 template <typename Number> struct BasisFormula {
-  /// What does not depend on x: computed once for all rows.
+  /// Computes the values that do not depend on x, once for all rows.
   Numbers<Number> (*prepare)(Parameters<Number> parameters, BasisSize size);
-  /// phi_0(x), phi_1(x), ...
+  /// Computes phi_0(x), phi_1(x), ...
   Numbers<Number> (*values)(Number x, llvm::ArrayRef<Number> prepared,
                             BasisSize size);
-  /// Of a basis whose functions are 0 but in some intervals; null of others. It
-  /// has its own preparation.
+  /// For a basis whose functions are 0 outside some intervals; null for others.
+  /// It has its own preparation.
   Numbers<Number> (*prepareWindow)(Parameters<Number> parameters,
                                    BasisSize size) = nullptr;
   Window<Number> (*window)(Number x, llvm::ArrayRef<Number> prepared,
@@ -61,13 +62,13 @@ struct BasisFamily {
   llvm::SmallVector<BasisParameter> parameters;
   BasisFormula<Written> written;
   BasisFormula<double> evaluated;
-  /// Each function has numbers of its own, and is the same formula of these: a
-  /// parameter may have one number for all functions, or differ from edge to
-  /// edge.
+  /// Whether all functions are given by one formula, each with its own
+  /// parameters: a parameter may then have one number for all functions, or
+  /// differ between edges.
   bool isPointwise = false;
-  /// There is an order, which is at least this (0: there is none).
+  /// The min order (0: the basis has no order).
   int64_t leastOrder = 0;
-  /// The least number of functions, and what it is a multiple of.
+  /// The min number of functions, which must also be a multiple of `multiple`.
   int64_t (*leastFunctions)(int64_t order) = nullptr;
   int64_t multiple = 1;
 };

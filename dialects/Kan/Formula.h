@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One template serves the interpreter, which computes with doubles, and the
-// compiler, which writes ops: a formula is instantiated with `double` and with
-// `Written`.
+// One template serves both the interpreter, which computes with doubles, and
+// the compiler, which builds ops: a formula is instantiated with `double` and
+// with `Written`.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,7 @@
 
 namespace drawloom::kan {
 
-/// A number that ops compute: a scalar, or a tensor of numbers.
+/// A number computed by ops: a scalar, or a tensor of numbers.
 struct Written {
   ScalarBuilder *b;
   mlir::Value value;
@@ -32,14 +32,14 @@ inline Written operator+(Written x, Written y) {
 inline Written operator-(Written x, Written y) {
   return {x.b, x.b->sub(x.value, y.value)};
 }
-/// A product as it stands: NaN times 0 is NaN.
+/// Builds a plain product: NaN times 0 is NaN.
 Written operator*(Written x, Written y);
 inline Written operator/(Written x, Written y) {
   return {x.b, x.b->div(x.value, y.value)};
 }
 inline Written operator-(Written x) { return {x.b, x.b->neg(x.value)}; }
 
-/// The constant `value`, of the kind of `like`.
+/// Returns the constant `value`, of the kind of `like`.
 inline Written constant(double value, Written like) {
   return {like.b, like.b->constant(value, like.value)};
 }
@@ -51,7 +51,7 @@ inline Written operator-(double x, Written y) { return constant(x, y) - y; }
 inline Written operator*(Written x, double y) { return x * constant(y, x); }
 inline Written operator/(double x, Written y) { return constant(x, y) / y; }
 
-/// x y + z, rounded once.
+/// Returns x y + z, rounded once.
 inline Written multiplyAdd(Written x, Written y, Written z) {
   return {x.b, x.b->fma(x.value, y.value, z.value)};
 }
@@ -65,7 +65,7 @@ inline Written tangent(Written x) { return {x.b, x.b->tanh(x.value)}; }
 inline double tangent(double x) { return std::tanh(x); }
 inline Written magnitude(Written x) { return {x.b, x.b->abs(x.value)}; }
 inline double magnitude(double x) { return std::fabs(x); }
-/// The greatest integer that is not above x.
+/// Returns the greatest integer that is not above x.
 Written floorOf(Written x);
 inline double floorOf(double x) { return std::floor(x); }
 
@@ -74,8 +74,9 @@ inline double sine(double x) { return std::sin(x); }
 Written cosine(Written x);
 inline double cosine(double x) { return std::cos(x); }
 
-/// `below` where x < y, else `from`: NaN is not below anything. What is not
-/// chosen has to be finite, since its gradient is multiplied by 0.
+/// Returns `below` where x < y, else `from`; NaN is not below anything. The
+/// value that is not chosen must be finite, since its gradient is multiplied by
+/// 0.
 inline Written chooseBelow(Written x, Written y, Written below, Written from) {
   mlir::Value isBelow = x.b->less(x.value, y.value);
   return {x.b, x.b->select(isBelow, below.value, from.value)};
@@ -83,7 +84,7 @@ inline Written chooseBelow(Written x, Written y, Written below, Written from) {
 inline double chooseBelow(double x, double y, double below, double from) {
   return x < y ? below : from;
 }
-/// `same` where x is y, else `other`.
+/// Returns `same` where x equals y, else `other`.
 Written chooseEqual(Written x, double y, Written same, Written other);
 inline double chooseEqual(double x, double y, double same, double other) {
   return x == y ? same : other;

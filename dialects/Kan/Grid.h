@@ -15,17 +15,17 @@
 
 namespace drawloom::kan {
 
-/// One level of a multiresolution grid, see the description of
+/// One level of a multiresolution grid; see the description of
 /// `kan.grid_encode`.
 struct GridLevel {
-  /// A coordinate x lies at x * scale + 1/2.
+  /// A coordinate x is at position x * scale + 1/2.
   double scale;
   /// Vertices have coordinates 0 .. resolution.
   int64_t resolution;
   /// Whether several vertices may share a table entry.
   bool isHashed;
-  /// What the k-th coordinate of a vertex is multiplied by. The products are
-  /// added where the level is dense, else combined by exclusive or.
+  /// The factor of the k-th coordinate of a vertex. The products are added if
+  /// the level is dense, else combined by exclusive or.
   std::array<int64_t, 3> factors;
 };
 
@@ -39,7 +39,7 @@ struct GridShape {
                           int64_t features, double baseResolution,
                           double growth);
 
-  /// The table entry of a vertex.
+  /// Returns the table entry of a vertex.
   int64_t entry(const GridLevel &level, llvm::ArrayRef<int64_t> vertex) const;
 };
 

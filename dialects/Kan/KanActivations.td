@@ -24,7 +24,7 @@ include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// What tablegen writes into the class of every activation.
+// The code that tablegen adds to the class of every activation.
 class Kan_ActivationCode {
   string declaration = [{
     ::mlir::Value expand(::drawloom::ScalarBuilder &b, ::mlir::Value x);
@@ -58,7 +58,7 @@ class Kan_Activation<string mnemonic, dag parameters = (ins), list<Trait> traits
   let extraClassDefinition = Kan_ActivationCode<>.definition;
 }
 
-// An activation that brings its own derivative.
+// An activation that defines its own derivative.
 class Kan_ActivationWithDerivative<string mnemonic, dag parameters = (ins)>
     : Kan_Activation<mnemonic, parameters,
                      [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
@@ -78,7 +78,7 @@ def Kan_CospiOp : Kan_ActivationWithDerivative<"cospi"> {
   let summary = "cos(pi x), accurate for every x";
   let description = [{
     y = cos(pi x). The argument is reduced exactly, r = x - 2 roundeven(x / 2),
-    so that large arguments lose nothing; infinities and NaN give NaN.
+    so that large arguments lose no accuracy; infinities and NaN give NaN.
 
     Example:
     ```mlir
@@ -193,7 +193,7 @@ def Kan_SinpiOp : Kan_ActivationWithDerivative<"sinpi"> {
   let summary = "sin(pi x), accurate for every x";
   let description = [{
     y = sin(pi x). The argument is reduced exactly, r = x - 2 roundeven(x / 2),
-    so that large arguments lose nothing; infinities and NaN give NaN.
+    so that large arguments lose no accuracy; infinities and NaN give NaN.
 
     Example:
     ```mlir
@@ -206,9 +206,9 @@ def Kan_SnakeOp : Kan_Activation<"snake", (ins DefaultValuedAttr<F64Attr, "1.0">
   let summary = "x + sin(alpha x)^2 / alpha, for periodic functions";
   let description = [{
     y = x + sin(alpha x)^2 / alpha, whose slope 1 + sin(2 alpha x) is never
-    negative. The sine is that of `kan.sine`: NaN, infinities, and an x whose
-    product with alpha overflows give NaN. Source: Ziyin, Hartwig, Ueda,
-    NeurIPS 2020.
+    negative. The sine is computed like `kan.sine`: NaN, infinities, and values
+    of x whose product with alpha overflows give NaN. Source: Ziyin, Hartwig,
+    Ueda, NeurIPS 2020.
 
     1. `alpha` is positive.
 

@@ -12,7 +12,7 @@ def Kan_Dialect : Dialect {
   let summary = "learnable and fixed activations, input encodings";
   let cppNamespace = "::drawloom::kan";
   let hasCanonicalizer = 1;
-  // What the ops decompose into.
+  // Dialects whose ops the decompositions create.
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];

@@ -46,10 +46,10 @@ def Kan_EdgeLayerOp : Kan_Op<"edge_layer", [
     Pure, AggregatedOpInterface, DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
   let summary = "Kolmogorov-Arnold layer: a learnable function on every edge";
   let description = [{
-    y[n, o] = sum over i < I and k < K of c[k, i, o] phi_k(x[n, i]), for x[N, I] and
-    coefficients c[K, I, O]. The functions phi_k are those of a `basis`. Their numbers are
-    parameters with shape [m], the same for all edges, or [m, I], for each input.
-    In the table t, s and so on are parameters, in this order:
+    y[n, o] = sum over i < I and k < K of c[k, i, o] phi_k(x[n, i]), for x[N, I]
+    and coefficients c[K, I, O]. The functions phi_k are those of a `basis`.
+    Their parameters have shape [m], common to all edges, or [m, I], one set for
+    each input. In the table, t, s and so on are parameters, in this order:
 
     | basis | phi_k(x), k = 0 .. K-1 | parameters |
     |---|---|---|
@@ -83,14 +83,16 @@ def Kan_EdgeLayerOp : Kan_Op<"edge_layer", [
     | morlet | cos(5v) exp(-v^2/2), v = (x - t_k)/s_k | t, s: K |
     | shannon | sin(v)/v, v = (x - t_k)/s_k | t, s: K |
 
-    Where a parameter has K numbers of functions of one form (from `sine` on), it may also have
-    1 for all of them, or [K, I, O] for each edge.
+    If a parameter has K numbers, for functions of one form (from `sine` on), it
+    may also have 1 number for all functions, or [K, I, O] numbers, one for each
+    edge.
 
-    phi is made on the way into the product, and is never in memory for all rows.
-    NaN gives NaN. Knots do not decrease; where some are equal, quotients 0/0 of a
-    spline are 0. A spline is 0 from the last knot on, and at infinity. f16 and bf16 are computed
-    in f32; the values of phi are rounded to x's type before the product (not where a
-    parameter differs from edge to edge), which is summed in f32.
+    phi is computed on the fly within the product, and is never in memory for
+    all rows. NaN gives NaN. Knots must not decrease; where some are equal,
+    quotients 0/0 of a spline are 0. A spline is 0 from the last knot on, and at
+    infinity. f16 and bf16 are computed in f32; the values of phi are rounded to
+    x's type before the product (except if a parameter differs between edges),
+    which accumulates in f32.
 
     Sources: Liu et al., KAN, arXiv 2404.19756 (splines); Li, arXiv 2405.06721 (gaussian);
     SS et al., arXiv 2405.07200 (chebyshev); Bozorgasl and Chen, Wav-KAN, arXiv 2405.12832

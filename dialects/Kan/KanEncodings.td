@@ -22,8 +22,8 @@ def Kan_FrequencyEncodeOp : Kan_Op<"frequency_encode", [
     y[r, 2 (i K + k)] = sin(2^k pi x[r, i]) and
     y[r, 2 (i K + k) + 1] = cos(2^k pi x[r, i]).
 
-    2^k x is exact, and so is the reduction of the argument: high octaves lose
-    nothing. f16 and bf16 are computed in f32.
+    2^k x is exact, and so is the argument reduction: high octaves lose no
+    accuracy. f16 and bf16 are computed in f32.
 
     1. x has two dimensions, and the last one is static.
     2. 1 <= `octaves` <= 64.
@@ -48,7 +48,8 @@ def Kan_FrequencyEncodeOp : Kan_Op<"frequency_encode", [
 // Multiresolution grid encoding
 //===----------------------------------------------------------------------===//
 
-// The encoding and its two gradients share attributes and verification.
+// Base class of the encoding and its two gradients, which share attributes and
+// verification.
 class Kan_GridOp<string mnemonic, list<Trait> traits = []>
     : Kan_Op<mnemonic, traits # [Pure, AggregatedOpInterface,
                                  DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
@@ -62,7 +63,7 @@ class Kan_GridOp<string mnemonic, list<Trait> traits = []>
   let hasVerifier = 1;
 }
 
-// Ops that map rows to rows take part in a block program along rows.
+// Ops that map rows to rows can join a block program along rows.
 class Kan_RowwiseGridOp<string mnemonic, list<Trait> traits = []>
     : Kan_GridOp<mnemonic, traits # [
         RowwiseOpInterface, 
@@ -95,8 +96,8 @@ def Kan_GridEncodeOp : Kan_RowwiseGridOp<"grid_encode", [
        (v_0 xor 2654435761 v_1 xor 805459861 v_2) mod 2^32 mod T (a hashed one);
     5. y[r, l F + j] = sum over corners of weight * tables[l, entry, j].
 
-    Coordinates outside [0, 1] are moved to the border (and have gradient zero);
-    NaN gives NaN features. f16 and bf16 are computed in f32.
+    Coordinates outside [0, 1] are clamped (and have gradient zero); NaN gives
+    NaN features. f16 and bf16 are computed in f32.
 
     Gradients: `kan.grid_encode_vjp_tables`, which adds rows in order without
     atomics, and `kan.grid_encode_vjp_coordinates`. Source: Müller et al.,
@@ -124,11 +125,11 @@ def Kan_GridEncodeOp : Kan_RowwiseGridOp<"grid_encode", [
 
 def Kan_GridEncodeVjpCoordinatesOp
     : Kan_RowwiseGridOp<"grid_encode_vjp_coordinates", [AllTypesMatch<["x", "dx"]>]> {
-  let summary = "gradient of kan.grid_encode for its coordinates";
+  let summary = "gradient of kan.grid_encode with respect to its coordinates";
   let description = [{
-    With y = kan.grid_encode(x, tables) and g the gradient of some number for y:
-    dx[r, k] = sum_j g[r, j] dy[r, j] / dx[r, k]. Zero outside [0, 1]. At a cell's
-    border, the derivative to the right.
+    With y = kan.grid_encode(x, tables) and g the gradient of a scalar with
+    respect to y: dx[r, k] = sum_j g[r, j] dy[r, j] / dx[r, k]. The gradient is
+    zero outside [0, 1]. At a cell's border, it is the derivative to the right.
 
     1. As `kan.grid_encode`; g has the type of its result.
 
@@ -148,15 +149,15 @@ def Kan_GridEncodeVjpCoordinatesOp
 
 def Kan_GridEncodeVjpTablesOp : Kan_GridOp<"grid_encode_vjp_tables", [
     DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
-  let summary = "gradient of kan.grid_encode for its tables";
+  let summary = "gradient of kan.grid_encode with respect to its tables";
   let description = [{
-    With y = kan.grid_encode(x, tables) and g the gradient of some number for y:
-    dtables[l, e, j] = sum over the rows r and corners whose entry is e of
-    weight * g[r, l F + j].
+    With y = kan.grid_encode(x, tables) and g the gradient of a scalar with
+    respect to y: dtables[l, e, j] = sum over the rows r and corners whose entry
+    is e of weight * g[r, l F + j].
 
-    Levels are independent of each other; within one, rows are added in order.
-    So the result has the same bits for any number of threads. f16 and bf16 are
-    summed in f32.
+    Levels are independent of each other; within one level, rows are added in
+    order. So the result has the same bits for any number of threads. f16 and
+    bf16 accumulate in f32.
 
     1. As `kan.grid_encode`; g has the type of its result.
 

@@ -29,7 +29,7 @@ def Kan_RationalOp : Kan_Op<"rational", [
   let summary = "group-rational activation with learnable coefficients";
   let description = [{
     y = P(x) / Q(x) for every element of x[..., D], where channel c (the last
-    index) takes the coefficients of its group: row floor(c Ga / D) of the
+    index) uses the coefficients of its group: row floor(c Ga / D) of the
     numerator table and row floor(c Gb / D) of the denominator table.
 
     P(x) = sum_{i=0..m} a_i x^i with `numerator`[Ga, m+1]. The denominator table
@@ -43,9 +43,9 @@ def Kan_RationalOp : Kan_Op<"rational", [
     | abs_sum_noise | as abs_sum; a_i is multiplied by the entry of `noise`, which has the numerator's type |
     | unsafe | 1 + sum_{j>=1} b_j x^j, which may vanish |
 
-    The derivative of abs takes sign(0) = +1, for x and for b_j alike. Values
-    are computed in f32 for f16 and bf16, whatever type the coefficients have,
-    and so are the sums that make the coefficients' gradients.
+    The derivative of abs uses sign(0) = +1, for x and for b_j alike. For f16
+    and bf16, values are computed in f32, whatever type the coefficients have,
+    and the gradients of the coefficients accumulate in f32.
 
     Sources: Molina et al., Pade Activation Units, arXiv 1907.06732 (forms);
     Yang and Wang, Kolmogorov-Arnold Transformer, arXiv 2409.10594 (groups).

@@ -11,7 +11,7 @@ def LinRec_Dialect : Dialect {
   let name = "linrec";
   let summary = "linear recurrences: gated linear attention and its family";
   let cppNamespace = "::drawloom::linrec";
-  // What the ops decompose into.
+  // Dialects whose ops the decompositions create.
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::drawloom::block::BlockDialect", "::mlir::cf::ControlFlowDialect",

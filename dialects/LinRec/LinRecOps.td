@@ -13,8 +13,8 @@ include "dialects/LinRec/NonlinearScan.td"
 include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// The recurrence and its gradient have operands, attributes and verification in
-// common.
+// Base class of the recurrence and its gradient, which share operands,
+// attributes and verification.
 class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
     : LinRec_Op<mnemonic, traits # [
         Pure, AttrSizedOperandSegments, AggregatedOpInterface,
@@ -50,10 +50,10 @@ class LinRec_Recurrence<string mnemonic, list<Trait> traits = []>
 
 def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
-  let summary = "a linear recurrence whose state is a matrix for each head";
+  let summary = "a linear recurrence with a matrix-valued state for each head";
   let description = [{
-    For every sequence and head, a state S of shape `[K, V]` goes through the
-    tokens. With the row vectors q_t, k_t, a_t, b_t of length K and v_t of length
+    For every sequence and head, a state S of shape `[K, V]` is updated token by
+    token. With the row vectors q_t, k_t, a_t, b_t of length K and v_t of length
     V, the decay D_t = exp(min(g_t, 0)) and the scale s:
 
     ```
@@ -64,12 +64,12 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     ```
 
     S starts as `initial`, or 0; the second result is the S of each sequence's
-    last token. What is left out is not computed: without `decay`, D_t = 1;
-    without `erase`, e_t = 0; without `lowrank`, b_t = -k_t, so that what a_t
-    reads is taken away before v_t is written (the delta rule). With `beta`,
-    a_t = beta_t k_t, and beta_t v_t takes the place of v_t. With `rates` R, each
-    element of the state has a decay of its own, of which g_t says how much time
-    passes: element (i, j) is multiplied by exp(min(R_ij g_tj, 0)).
+    last token. Terms of absent operands are not computed: without `decay`, D_t
+    = 1; without `erase`, e_t = 0; without `lowrank`, b_t = -k_t, so that the
+    value read by a_t is removed before v_t is written (the delta rule). With
+    `beta`, a_t = beta_t k_t, and v_t is replaced by beta_t v_t. With `rates` R,
+    each element of the state has its own decay, and g_t is the elapsed time:
+    element (i, j) is multiplied by exp(min(R_ij g_tj, 0)).
 
     | operand | shape | |
     | --- | --- | --- |
@@ -83,26 +83,29 @@ def LinRec_ScanOp : LinRec_Recurrence<"scan", [
     | `initial`, second result | `[N, H, K, V]` | N = B |
     | `starts` | `[N + 1]` | packed sequences: B = 1, and sequence i has the tokens `starts[i]` to `starts[i + 1] - 1`, possibly none |
 
-    s is K^(-1/2) unless `scale` says otherwise. `decay_bound` promises that no
-    decay is less; a compiler may use it, and results are undefined where it is
-    wrong. `chunk` says how many tokens to compute at a time instead of leaving
-    that to the compiler (1: token after token): it changes rounding only. `segments`
-    says into how many parts each sequence is cut, which are computed side by side:
-    what each does to the state is found first (about half as much work again), then
-    their initial states, then the outputs. It is for few sequences and heads, many
-    tokens and more processors than that, and changes rounding only, too. As many
-    segments as there are chunks is what is called the materialised form.
-    `value_blocks` says into how many parts the columns of the state are cut: each
-    is computed by itself, where states are too large or heads too few. Where neither
-    is given, both are chosen for the machine that is compiled for; with `value_blocks`
-    alone `segments` is 1, with `segments` alone columns are cut where blocks would not fit into memory. `checkpoint_interval` is for the gradient (`linrec.scan_bwd`).
+    s is K^(-1/2) unless `scale` is given. `decay_bound` asserts that no decay
+    is less; a compiler may rely on it, and results are undefined if it is
+    wrong. `chunk` fixes the number of tokens to compute at a time, which is
+    otherwise chosen by the compiler (1: token by token); it affects rounding
+    only. `segments` is the number of parts into which each sequence is cut; the
+    parts are computed in parallel: first the transformation of the state by
+    each part (about half as much work again), then the initial states of all
+    parts, then the outputs. It is for few sequences and heads, many tokens, and
+    more processors than sequences and heads; it also affects rounding only.
+    With as many segments as chunks, this is known as the materialised form.
+    `value_blocks` is the number of parts into which the columns of the state
+    are cut; each part is computed separately, for states that are too large or
+    heads that are too few. If neither is given, both are chosen for the target
+    machine; with only `value_blocks`, `segments` is 1; with only `segments`,
+    columns are cut if blocks would not fit into memory. `checkpoint_interval`
+    applies to the gradient (`linrec.scan_bwd`).
 
-    With `steps_per_token` n (Gated DeltaProduct, arXiv 2502.10297), a token is n
-    steps of the recurrence: `k`, `v`, `beta`, `erase` and `lowrank` have n T rows, those
-    of token t being n t to n t + n - 1, and `q`, `decay` and the first result T. The
-    first step of a token decays the state, and its query reads after the last.
-    `starts` count tokens, `chunk` steps. f16 and bf16 are computed,
-    and states kept, in f32.
+    With `steps_per_token` n (Gated DeltaProduct, arXiv 2502.10297), a token
+    consists of n steps of the recurrence: `k`, `v`, `beta`, `erase` and
+    `lowrank` have n T rows, those of token t being n t to n t + n - 1; `q`,
+    `decay` and the first result have T rows. The first step of a token decays
+    the state, and its query reads after the last step. `starts` counts tokens,
+    `chunk` counts steps. f16 and bf16 are computed, and states kept, in f32.
 
     Gradients: `linrec.scan_bwd`. Source: gated linear attention, Yang et al.,
     arXiv 2312.06635; the delta rule, Yang et al., arXiv 2406.06484.
@@ -147,9 +150,10 @@ def LinRec_ScanBwdOp : LinRec_Recurrence<"scan_bwd", [
     DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "the gradient of a linear recurrence";
   let description = [{
-    Takes the operands and attributes of a `linrec.scan`, the cotangents `d_o` of
-    its first and, where there is one, `d_final` of its second result, and gives
-    the gradient of each operand but `starts`, in their order and of their types.
+    Takes the operands and attributes of a `linrec.scan`, the cotangents `d_o`
+    of its first result and, if present, `d_final` of its second result. Returns
+    the gradient of each operand except `starts`, in the order of the operands
+    and of their types.
 
     With dS the gradient of the state, from the last token to the first:
 
@@ -163,15 +167,17 @@ def LinRec_ScanBwdOp : LinRec_Recurrence<"scan_bwd", [
     dS   = D_t dS
     ```
 
-    where `erase_before_decay` and `bonus` change what `linrec.scan` says they
-    do. The gradient of a decay that is positive is 0.
+    where `erase_before_decay` and `bonus` change the formulas as described for
+    `linrec.scan`. The gradient of a positive decay is 0.
 
-    The states are computed again, forward, before the way back. `checkpoint_interval`
-    m says how many of those between chunks are kept meanwhile: that before each m-th
-    chunk, a checkpoint, and the m states of the chunks that follow one, which are
-    computed a second time when the way back comes to them. So ceil(N / m) + m + 1
-    states of N + 1 are kept, for the work of almost N states more; 1 keeps all. Where
-    it is not given, it is chosen: 1 unless that is more than the machine has room for.
+    States are recomputed by a forward pass before the backward pass.
+    `checkpoint_interval` m determines which states between chunks are kept
+    meanwhile: the state before each m-th chunk, a checkpoint, and the m states
+    of the chunks that follow a checkpoint, which are computed a second time
+    when the backward pass reaches them. So ceil(N / m) + m + 1 of N + 1 states
+    are kept, at the cost of computing almost N more states; 1 keeps all. If the
+    interval is not given, it is chosen: 1, unless that exceeds the machine's
+    memory.
 
     1. Everything that holds for `linrec.scan`.
     2. `d_o` has v's type, `d_final` that of the final state.
@@ -202,8 +208,8 @@ def LinRec_ScanBwdOp : LinRec_Recurrence<"scan_bwd", [
   let extraClassDeclaration = declaration;
 }
 
-// Ops that stand beside a recurrence: they decompose, into one or into elementwise
-// ops, and so are differentiated.
+// Base class of ops used with a recurrence: they decompose into a recurrence or
+// into elementwise ops, and are differentiated through the decomposition.
 class LinRec_Aggregated<string mnemonic>
     : LinRec_Op<mnemonic, [
         Pure, AttrSizedOperandSegments, AggregatedOpInterface,
@@ -217,10 +223,11 @@ class LinRec_Aggregated<string mnemonic>
 }
 
 def LinRec_GateOp : LinRec_Aggregated<"gate"> {
-  let summary = "the log-decays of a recurrence, from what a network says";
+  let summary =
+      "the log-decays of a recurrence, computed from a network's output";
   let description = [{
-    With z = x + `bias` and a = exp(`scale`) (0 and 1 where they are left out), and
-    sigma the logistic function,
+    With z = x + `bias` and a = exp(`scale`) (0 and 1 if absent), and sigma the
+    logistic function,
 
     | kind | g | never less than | used by |
     | --- | --- | --- | --- |
@@ -229,9 +236,9 @@ def LinRec_GateOp : LinRec_Aggregated<"gate"> {
     | `bounded` | -`limit` sigma(a z) | -`limit` | Kimi delta attention's safe gate (5), RWKV-7 (exp(-1/2)) |
     | `floored` | log(`floor` + (1 - `floor`) sigma(z)) | log `floor` | HGRN2 |
 
-    All are 0 at most. Where g cannot be less than a number, a `linrec.scan` with g
-    as its decay gets that as its `decay_bound` when the program is canonicalized,
-    and then needs no code for stronger decays.
+    All values are at most 0. If g has a lower bound, canonicalization sets it
+    as the `decay_bound` of a `linrec.scan` with g as its decay, which then
+    needs no code for stronger decays.
 
     x is `[B, T, H]` or `[B, T, H, K]`, `scale` `[H]` and `bias` `[H]` or `[H, K]`
     (the latter for x of four dimensions). g has x's shape, and is f64 for x of f64,
@@ -270,7 +277,7 @@ def LinRec_GateOp : LinRec_Aggregated<"gate"> {
     attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = declaration # [{
-    /// What no result is less than, if there is such a number.
+    /// Returns the lower bound of all results, if there is one.
     std::optional<double> getBound();
   }];
 }
@@ -278,11 +285,12 @@ def LinRec_GateOp : LinRec_Aggregated<"gate"> {
 def LinRec_StepOp : LinRec_Aggregated<"step"> {
   let summary = "one token of a linear recurrence, for decoding";
   let description = [{
-    What `linrec.scan` does with one token: o and the next state from the state so
-    far. Operands and attributes mean what they mean there, without the dimension
-    of tokens: q `[B, Hq, K]`, k `[B, Hk, K]`, v `[B, H, V]`, decay `[H]`, `[B, H]`,
-    `[B, H, K]` or, with `decay_along_values`, `[B, H, V]`, beta `[B, H]`, erase and
-    lowrank `[B, H, K]`, bonus `[H, K]`, state `[B, H, K, V]`.
+    Performs `linrec.scan` for a single token: computes o and the next state
+    from the current state. Operands and attributes are as for `linrec.scan`,
+    without the token dimension: q `[B, Hq, K]`, k `[B, Hk, K]`, v `[B, H, V]`,
+    decay `[H]`, `[B, H]`, `[B, H, K]` or, with `decay_along_values`, `[B, H,
+    V]`, beta `[B, H]`, erase and lowrank `[B, H, K]`, bonus `[H, K]`, state
+    `[B, H, K, V]`.
 
     1. Everything that `linrec.scan` asks for, of sequences of one token.
 
@@ -316,7 +324,7 @@ def LinRec_StepOp : LinRec_Aggregated<"step"> {
     attr-dict `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = declaration # [{
-    // Seen as a sequence of one token.
+    // Returns the operands as a sequence of one token.
     static constexpr bool hasTokens() { return false; }
     static constexpr ::llvm::StringLiteral stateName() { return "state"; }
     ::mlir::Value getInitial() { return getState(); }
@@ -331,7 +339,7 @@ def LinRec_StepOp : LinRec_Aggregated<"step"> {
 }
 
 def LinRec_EwScanOp : LinRec_Aggregated<"ew_scan"> {
-  let summary = "a linear recurrence of each channel by itself";
+  let summary = "a linear recurrence of each channel separately";
   let description = [{
     Without `rates`, a channel's state is a number (HGRN, arXiv 2311.04823):
 
@@ -340,9 +348,9 @@ def LinRec_EwScanOp : LinRec_Aggregated<"ew_scan"> {
     ```
 
     With `rates` A, each channel d has N numbers, which decay at their own rates
-    while the time g_td passes, and which all channels write and read by the rows
-    b_t and c_t (Mamba's selective scan, arXiv 2312.00752, where g is the step
-    Delta and x is Delta u):
+    during the elapsed time g_td, and which all channels write and read by the
+    rows b_t and c_t (Mamba's selective scan, arXiv 2312.00752, where g is the
+    step Delta and x is Delta u):
 
     ```
     h_t[d, n] = exp(min(A_dn g_td, 0)) h_{t-1}[d, n] + x_td b_tn
@@ -389,7 +397,8 @@ def LinRec_EwScanOp : LinRec_Aggregated<"ew_scan"> {
   let hasCanonicalizer = 1;
 }
 
-// The convolution and its gradient have operands and verification in common.
+// Base class of the convolution and its gradient, which share operands and
+// verification.
 class LinRec_Conv<string mnemonic, list<Trait> traits = []>
     : LinRec_Op<mnemonic, traits # [
         Pure, AttrSizedOperandSegments, AggregatedOpInterface,
@@ -406,7 +415,7 @@ class LinRec_Conv<string mnemonic, list<Trait> traits = []>
   let extraClassDeclaration = [{
     ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>
     decomposeOperation(::mlir::OpBuilder &builder);
-    /// The operands that have gradients, in order.
+    /// Returns the operands that have gradients, in order.
     ::llvm::SmallVector<::mlir::Value> getDifferentiable() {
       ::llvm::SmallVector<::mlir::Value> all = {getX(), getWeight()};
       for (::mlir::Value value : {getBias(), getInitial()})
@@ -423,7 +432,7 @@ def LinRec_ShortConvOp : LinRec_Conv<"short_conv", [
     DeclareOpInterfaceMethods<BlockFusionOpInterface>]> {
   let summary = "a causal depthwise convolution over a few tokens";
   let description = [{
-    Each channel d is a weighted sum of its last W tokens, as layers have it in
+    Each channel d is a weighted sum of its last W tokens, as used by layers in
     front of a recurrence (Mamba, arXiv 2312.00752; Gated DeltaNet, arXiv
     2412.06464):
 
@@ -441,9 +450,9 @@ def LinRec_ShortConvOp : LinRec_Conv<"short_conv", [
     | second result | `[S, W - 1, D...]` | the last tokens, those of `initial` in front of them: the next call's `initial` |
     | `starts` | `[S + 1]` | packed sequences, as for `linrec.scan`; S = B without it |
 
-    f16 and bf16 are computed in f32 and rounded once. Where only block programs
-    read the first result, such as a `linrec.scan`, these may compute it on their
-    own parts (`fuse-into-blocks`).
+    f16 and bf16 are computed in f32 and rounded once. If only block programs
+    read the first result, such as those of a `linrec.scan`, they may compute it
+    for their own parts (`fuse-into-blocks`).
 
     1. x has at least three dimensions, and the extents behind the second are known
        and positive.
@@ -472,8 +481,9 @@ def LinRec_ShortConvOp : LinRec_Conv<"short_conv", [
 def LinRec_ShortConvBwdOp : LinRec_Conv<"short_conv_bwd"> {
   let summary = "the gradient of linrec.short_conv";
   let description = [{
-    Gradients of all operands but `starts`, from cotangents of both results. With
-    dz_t = d_y_t, or d_y_t times the derivative of `silu` at z_t:
+    Returns the gradients of all operands except `starts`, from the cotangents
+    of both results. With dz_t = d_y_t, or d_y_t times the derivative of `silu`
+    at z_t:
 
     ```
     dx_t[d]        = sum_j weight[d, W - 1 - j] dz_{t+j}[d] + what `d_final` has for the token
@@ -481,9 +491,9 @@ def LinRec_ShortConvBwdOp : LinRec_Conv<"short_conv_bwd"> {
     dbias[d]       = sum_t dz_t[d]
     ```
 
-    where t + j stays within the sequence and x_{t-j} may be of `initial`, whose
-    gradient is that of any token. Sums over tokens have one order, whatever runs
-    them. It has no gradient itself.
+    where t + j stays within the sequence and x_{t-j} may be a row of `initial`,
+    whose gradient is computed like that of any token. Sums over tokens have a
+    fixed order, independent of the target. This op itself has no gradient.
 
     1. Everything that holds for `linrec.short_conv`.
     2. `d_y` has x's type, `d_final` that of the second result.

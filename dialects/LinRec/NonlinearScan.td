@@ -15,17 +15,17 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
     Pure, IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments,
     AttrSizedResultSegments,
     AggregatedOpInterface]> {
-  let summary = "a recurrent cell that goes along the tokens, channel by channel";
+  let summary = "a recurrent cell applied token by token, channel by channel";
   let description = [{
     The region is the cell of one channel. From the channel's states s before a
     token, the token's inputs x and the channel's parameters w, it computes the
-    states behind the token, and outputs y:
+    states after the token, and outputs y:
 
     (s_t, y_t) = f(s_{t-1}, x_t, w).
 
     s_0 is `initial`. Channels do not mix, so the Jacobian ds_t/ds_{t-1} is a
     block of n x n numbers for each channel, n being the number of states. With
-    `reverse`, tokens are gone through from the last to the first.
+    `reverse`, tokens are processed from the last to the first.
 
     | | shape | the region's arguments, in this order |
     |---|---|---|
@@ -37,7 +37,7 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
 
     `linrec.yield` gives the new states first, then the outputs.
 
-    A GRU whose matrices of states are diagonal:
+    A GRU whose state matrices are diagonal:
 
     ```mlir
     func.func @gru(%xz: tensor<2x100x64xf32>, %xr: tensor<2x100x64xf32>, %xc: tensor<2x100x64xf32>,
@@ -70,29 +70,31 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
     }
     ```
 
-    The op is computed token after token, side by side for sequences and channels.
-    Two attributes make the tokens parallel, too. They change rounding only, as long
-    as nothing overflows: a part of the tokens may overflow from states that it does
-    not get.
+    The op is computed token by token, in parallel over sequences and channels.
+    Two attributes also parallelize over tokens. They affect rounding only, as
+    long as nothing overflows: a part of the tokens may overflow from states
+    that do not actually occur.
 
-    * `segments` S, of a cell whose new states are affine in the old ones, such as
-      a gradient's: the tokens are cut into S parts. First, what each part does to states is
-      computed (a matrix of n x n and a vector for each channel); then the states at the
-      start of each part; then all tokens of all parts.
-    * `newton` K, of any cell: all tokens' states at once, by Newton's iteration.
-      From states h, the cell's values F_t and Jacobians J_t at h_{t-1} give the
-      affine recurrence h'_t = F_t + J_t (h'_{t-1} - h_{t-1}), which is a scan in
-      `segments`. The iteration stops when no state changes by more than `tolerance`
-      max(1, |h|) (default 64 eps of the states' type), or after K steps. Then it computes
-      the residual, the largest |f(h_{t-1}, x_t) - h_t| / max(1, |h_t|). If that exceeds the
-      tolerance or is NaN, tokens are gone through one after another instead.
-      Otherwise outputs are those of f at the states found, and `finals` these states.
-      `report` has the number of steps and the residual, each a tensor without
-      dimensions of the states' type; it has no derivative.
+    * `segments` S, for a cell whose new states are affine in the old ones, such
+      as a gradient's: the tokens are cut into S parts. First, the
+      transformation of the states by each part is computed (a matrix of n x n
+      and a vector for each channel); then the states at the start of each part;
+      then all tokens of all parts.
+    * `newton` K, for any cell: the states of all tokens are computed at once,
+      by Newton's iteration. From states h, the cell's values F_t and Jacobians
+      J_t at h_{t-1} give the affine recurrence h'_t = F_t + J_t (h'_{t-1} -
+      h_{t-1}), which is a scan in `segments`. The iteration stops when no state
+      changes by more than `tolerance` max(1, |h|) (default 64 eps of the
+      states' type), or after K steps. The op then computes the residual, the
+      largest |f(h_{t-1}, x_t) - h_t| / max(1, |h_t|). If it exceeds the
+      tolerance or is NaN, the tokens are processed sequentially instead.
+      Otherwise, the outputs are those of f at the states found, and `finals`
+      are these states. `report` has the number of steps and the residual, each
+      a rank-0 tensor of the states' type; it has no derivative.
 
     The gradient is an op of the same kind in the other direction, whose cell is
     the reverse of the region; its states are the cotangents of the states, and
-    the sums of the parameters' gradients.
+    the accumulated gradients of the parameters.
 
     Source: Danieli et al., ParaRNN, arXiv 2510.21450; Lim et al., DEER, arXiv
     2309.12252.
@@ -136,26 +138,26 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
     ::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>
     decomposeOperation(::mlir::OpBuilder &builder);
     unsigned numStates() { return getInitial().size(); }
-    /// What the region computes with.
+    /// Returns the type that the region computes with.
     ::mlir::FloatType cellType();
-    /// What a change of a state, or its residual, may be.
+    /// Returns the max permitted change of a state, and residual.
     double toleranceOrDefault();
-    /// How many steps of Newton's iteration there may be. Each makes the states of
-    /// at least one token more exact.
+    /// Returns the max number of steps of Newton's iteration. Each step makes
+    /// the states of at least one more token exact up to rounding.
     int64_t mostSteps(int64_t tokens) {
       return std::min(getNewtonAttr().getInt(), tokens + 1);
     }
-    /// The region's arguments, by what they are.
+    /// Returns the region's arguments, by kind.
     ::mlir::ValueRange stateArguments();
     ::mlir::ValueRange inputArguments();
     ::mlir::ValueRange parameterArguments();
-    /// What the region yields.
+    /// Returns the values that the region yields.
     ::mlir::OperandRange newStates();
     ::mlir::OperandRange yieldedOutputs();
-    /// Whether the new states are affine in the old ones.
+    /// Returns whether the new states are affine in the old ones.
     bool isAffine();
-    /// Shifts `behind`, [B, T, D], by one token in the order of a scan; the first
-    /// token gets `first`, [B, D].
+    /// Shifts `behind`, [B, T, D], by one token in the order of the scan; the
+    /// first token gets `first`, [B, D].
     static ::mlir::Value before(::mlir::OpBuilder &builder, ::mlir::Location loc,
                                 ::mlir::Value behind, ::mlir::Value first,
                                 bool reverse);
@@ -163,7 +165,7 @@ def LinRec_NonlinearScanOp : LinRec_Op<"nonlinear_scan", [
 }
 
 def LinRec_YieldOp : LinRec_Op<"yield", [Pure, Terminator, ParentOneOf<["NonlinearScanOp"]>]> {
-  let summary = "the states behind a token, and the token's outputs";
+  let summary = "the states after a token, and the token's outputs";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }

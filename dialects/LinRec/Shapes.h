@@ -14,33 +14,35 @@
 
 namespace drawloom::linrec {
 
-/// A tensor of zeros.
+/// Returns a tensor of zeros.
 mlir::Value zeros(mlir::OpBuilder &b, mlir::Location loc,
                   llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Type element);
 
-/// `x`, of static shape, under another shape of as many elements.
+/// Reshapes `x`, of static shape, to another shape with as many elements.
 mlir::Value reshaped(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                      llvm::ArrayRef<int64_t> shape);
 
-/// [B, T, H(, size)] with H = shared * group as [B, T, shared, group(, size)].
+/// Reshapes [B, T, H(, size)] with H = shared * group to [B, T, shared, group(,
+/// size)].
 mlir::Value headsApart(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                        int64_t shared);
 
-/// Dimension i of the result is dimension permutation[i] of `x`.
+/// Transposes `x`: dimension i of the result is dimension permutation[i] of
+/// `x`.
 mlir::Value transposed(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                        llvm::ArrayRef<int64_t> permutation);
 
-/// The sum of `x` over its dimension `over`, in the type of elements of `x`.
+/// Sums `x` over its dimension `over`, in the element type of `x`.
 mlir::Value sumOver(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                     int64_t over);
 
-/// `x` with a new dimension at `at`, along which it is the same.
+/// Repeats `x` along a new dimension at `at`.
 mlir::Value repeated(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                      int64_t at, int64_t times);
 
-/// Where calls choose dimension `dim` of `like`, sequences or tokens, they
-/// choose that of `x`, too: it is asserted that an operand `x` of `op` has that
-/// extent. An error where only one of both is open.
+/// If calls choose dimension `dim` of `like` (sequences or tokens), they choose
+/// that dimension of `x` as well: asserts that the operand `x` of `op` has the
+/// same extent. Emits an error if only one of the two is open.
 mlir::LogicalResult
 assertExtent(mlir::OpBuilder &b, mlir::Operation *op, mlir::Value x,
              int64_t dim, mlir::RankedTensorType like,

@@ -11,7 +11,7 @@ def Loss_Dialect : Dialect {
   let name = "loss";
   let summary = "training objectives";
   let cppNamespace = "::drawloom::loss";
-  // What the ops decompose into.
+  // Dialects whose ops the decompositions create.
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -12,7 +12,7 @@ include "mlir/Dialect/Linalg/IR/LinalgInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// An op that is expanded into linalg on tensors, and interpreted.
+// An op that decomposes into linalg on tensors, and can be interpreted.
 class Loss_DecomposableOp<string mnemonic, list<Trait> traits = []>
     : Loss_Op<mnemonic, traits # [Pure, AggregatedOpInterface,
                                   DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
@@ -23,7 +23,7 @@ class Loss_DecomposableOp<string mnemonic, list<Trait> traits = []>
   let extraClassDeclaration = decomposition;
 }
 
-// A mean over all elements of some function of prediction - target.
+// A mean, over all elements, of some function of prediction - target.
 class Loss_ElementwiseLoss<string mnemonic, list<Trait> traits = []>
     : Loss_DecomposableOp<mnemonic, traits # [SameTypeOperands]> {
   let results = (outs 0DTensorOf<[F32, F64]>:$loss);
@@ -39,7 +39,7 @@ def Loss_HuberOp : Loss_ElementwiseLoss<"huber"> {
 
     h(d) = d^2 / 2 where abs(d) <= delta, delta (abs(d) - delta / 2) elsewhere.
 
-    Operands of f16 and bf16 are computed and summed in f32. A tensor without
+    f16 and bf16 operands are computed and accumulated in f32. A tensor without
     elements has loss 0 and zero gradients.
 
     1. `delta` is positive.
@@ -59,7 +59,7 @@ def Loss_MseOp : Loss_ElementwiseLoss<"mse"> {
   let description = [{
     loss = mean over all elements of (prediction - target)^2.
 
-    Operands of f16 and bf16 are computed and summed in f32. A tensor without
+    f16 and bf16 operands are computed and accumulated in f32. A tensor without
     elements has loss 0 and zero gradients.
 
     1. The loss is f64 for f64 operands, else f32.
@@ -72,7 +72,7 @@ def Loss_MseOp : Loss_ElementwiseLoss<"mse"> {
   let arguments = (ins Drawloom_FloatTensor:$prediction, Drawloom_FloatTensor:$target);
 }
 
-// A function of rows (all dimensions but the last) that keeps the shape.
+// A shape-preserving function of rows (all dimensions except the last).
 class Loss_RowOp<string mnemonic>
     : Loss_DecomposableOp<mnemonic, [SameOperandsAndResultType,
                                      DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
@@ -85,9 +85,9 @@ class Loss_RowOp<string mnemonic>
 def Loss_LogSoftmaxOp : Loss_RowOp<"log_softmax"> {
   let summary = "logarithm of the softmax over the last dimension";
   let description = [{
-    y[r, c] = x[r, c] - m_r - log sum_k exp(x[r, k] - m_r) with m_r = max_k x[r, k],
-    where r stands for all dimensions but the last. f16 and bf16 are computed
-    in f32.
+    y[r, c] = x[r, c] - m_r - log sum_k exp(x[r, k] - m_r) with m_r = max_k x[r,
+    k], where r stands for all dimensions except the last. f16 and bf16 are
+    computed in f32.
 
     1. x has at least one dimension.
 
@@ -101,9 +101,9 @@ def Loss_LogSoftmaxOp : Loss_RowOp<"log_softmax"> {
 def Loss_SoftmaxOp : Loss_RowOp<"softmax"> {
   let summary = "softmax over the last dimension";
   let description = [{
-    y[r, c] = exp(x[r, c] - m_r) / sum_k exp(x[r, k] - m_r) with m_r = max_k x[r, k],
-    where r stands for all dimensions but the last. f16 and bf16 are computed
-    in f32.
+    y[r, c] = exp(x[r, c] - m_r) / sum_k exp(x[r, k] - m_r) with m_r = max_k
+    x[r, k], where r stands for all dimensions except the last. f16 and bf16 are
+    computed in f32.
 
     1. x has at least one dimension.
 
@@ -119,10 +119,11 @@ def Loss_SoftmaxCrossEntropyOp : Loss_DecomposableOp<"softmax_cross_entropy"> {
   let description = [{
     loss = mean over rows n of - sum_c t[n, c] log_softmax(logits)[n, c], where
     t is given (probabilities, N x C) or has a single 1 in column labels[n]
-    (integer class labels, N). f16 and bf16 are computed and summed in f32.
+    (integer class labels, N). f16 and bf16 are computed and accumulated in f32.
 
-    A class label outside [0, C) names no class: its row contributes 0, to the
-    mean's sum and to gradients. No rows: loss 0 and zero gradients.
+    A class label outside [0, C) denotes no class: its row contributes 0 to the
+    mean's sum and to gradients. If there are no rows, the loss is 0 and
+    gradients are zero.
 
     1. The logits have two dimensions, N x C.
     2. Class labels have shape N, probabilities the logits' type.

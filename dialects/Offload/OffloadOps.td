@@ -10,10 +10,10 @@ include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// A tensor, or behind bufferization its memory.
+// A tensor, or, after bufferization, its memory.
 def Offload_Value : AnyTypeOf<[AnyStaticShapeTensor, AnyStaticShapeMemRef]>;
 
-// Transfers stay in order.
+// Transfers are not reordered.
 class Offload_Transfer<string mnemonic, list<Trait> traits = []>
     : Offload_Op<mnemonic,
                  traits # [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]>;
@@ -21,9 +21,8 @@ class Offload_Transfer<string mnemonic, list<Trait> traits = []>
 def Offload_StoreOp : Offload_Transfer<"store"> {
   let summary = "puts a value into the store";
   let description = [{
-    Gives the store the bytes of a value. When the op is done these are the
-    store's: the memory of the value may be used for another one, whether the
-    bytes have come to a disk or not.
+    Copies the bytes of a value to the store. After the op, the memory of the
+    value may be reused, whether or not the bytes have been written to a disk.
 
     Example:
     ```mlir
@@ -45,10 +44,11 @@ def Offload_StoreOp : Offload_Transfer<"store"> {
 }
 
 def Offload_LoadOp : Offload_Transfer<"load"> {
-  let summary = "begins to read a record";
+  let summary = "starts to read a record";
   let description = [{
-    Says that the value will be awaited soon: the store may begin to read it,
-    where it has memory for that. The values of a program do not depend on it.
+    Announces that the value will be awaited soon: the store may start to read
+    it, if it has memory for that. The op does not affect the values of a
+    program.
   }];
   let arguments = (ins Offload_RecordType:$record);
   let assemblyFormat = "$record attr-dict `:` qualified(type($record))";
@@ -57,9 +57,9 @@ def Offload_LoadOp : Offload_Transfer<"load"> {
 def Offload_AwaitOp : Offload_Transfer<"await", [DestinationStyleOpInterface]> {
   let summary = "the value of a record";
   let description = [{
-    Waits until a record is here and gives its value, in the memory of
-    `destination`. A record may be awaited several times. Where the value cannot
-    be had any more, the program's call fails; it never goes on with other bytes.
+    Waits until a record has been read and returns its value, in the memory of
+    `destination`. A record may be awaited several times. If the value is lost,
+    the program's call fails; it never continues with wrong bytes.
   }];
   let arguments = (ins Offload_RecordType:$record, Offload_Value:$destination);
   let results = (outs Optional<AnyStaticShapeTensor>:$value);
@@ -76,22 +76,22 @@ def Offload_AwaitOp : Offload_Transfer<"await", [DestinationStyleOpInterface]> {
 }
 
 def Offload_DropOp : Offload_Transfer<"drop"> {
-  let summary = "ends a record";
+  let summary = "discards a record";
   let description = [{
-    The record's place in the store is free for others. Every record is dropped
-    once, behind its last `offload.await`.
+    Frees the record's place in the store. Every record is dropped once, after
+    its last `offload.await`.
   }];
   let arguments = (ins Offload_RecordType:$record);
   let assemblyFormat = "$record attr-dict `:` qualified(type($record))";
 }
 
 def Offload_AgainOp : Offload_Op<"again", [Pure, SameOperandsAndResultType]> {
-  let summary = "the same value, for what is computed once more";
+  let summary = "the same value, for recomputation";
   let description = [{
-    Is its operand. Nothing sees through it: an op on the result is not merged
-    with the same op on the operand. A value that is computed a second time, in
-    place of being kept, is computed from operands behind `offload.again`; `copy`
-    tells one computation from the other.
+    The result equals the operand, but is opaque to optimizations: an op on the
+    result is not merged with the same op on the operand. A value that is
+    recomputed instead of being kept is computed from operands passed through
+    `offload.again`; `copy` distinguishes one recomputation from another.
 
     Example:
     ```mlir

@@ -11,7 +11,7 @@ def Opt_Dialect : Dialect {
   let name = "opt";
   let summary = "optimizers";
   let cppNamespace = "::drawloom::opt";
-  // What the ops decompose into.
+  // Dialects whose ops the decompositions create.
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -16,7 +16,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Opt_Rate : AnyTypeOf<[F32, F64, 0DTensorOf<[F32, F64]>],
                          "f32, f64 or a tensor of one of them of rank 0">;
 
-// The number of the step being taken, from 1: an integer, or a tensor of rank 0.
+// The number of the current step, starting at 1: an integer, or a tensor of
+// rank 0.
 def Opt_Step : AnyTypeOf<[I32, I64, Index, 0DTensorOf<[I32, I64, Index]>],
                          "i32, i64, index or a tensor of one of them of rank 0">;
 
@@ -34,9 +35,9 @@ class Opt_Optimizer<string mnemonic, list<Trait> traits = []>
 def Opt_AdamWOp : Opt_Optimizer<"adamw", [SameVariadicOperandSize, SameVariadicResultSize]> {
   let summary = "Adam with decoupled weight decay";
   let description = [{
-    Updates every parameter p with gradient g and moments m, v, as
-    torch.optim.AdamW does. With the number of the step t = 1, 2, ... and, for
-    tensor i, the rate r = lr * lr_scale[i]:
+    Updates every parameter p with gradient g and moments m, v, like
+    torch.optim.AdamW. With the step number t = 1, 2, ... and, for tensor i, the
+    rate r = lr * lr_scale[i]:
 
     ```
     p' = p (1 - r weight_decay[i])
@@ -46,7 +47,7 @@ def Opt_AdamWOp : Opt_Optimizer<"adamw", [SameVariadicOperandSize, SameVariadicR
     ```
 
     The results are all p'', all m', all v'. `lr_scale` and `weight_decay` have
-    one entry for each parameter or one for all; absent, they are 1 and 0.01.
+    one entry for each parameter or one for all; if absent, they are 1 and 0.01.
     With weight decay 0 this is Adam. Bias corrections are computed in f64, the
     update in f32, or in f64 for f64 parameters.
 
@@ -56,8 +57,8 @@ def Opt_AdamWOp : Opt_Optimizer<"adamw", [SameVariadicOperandSize, SameVariadicR
     3. `lr_scale` and `weight_decay` have one entry, or one for each parameter.
     4. 0 <= beta1 < 1, 0 <= beta2 < 1, epsilon > 0.
 
-    Types of moments are written only where they differ:
-    `: tensor<64xbf16> moments tensor<64xf32>`.
+    Types of moments are written only if they differ: `: tensor<64xbf16> moments
+    tensor<64xf32>`.
 
     Example:
     ```mlir
@@ -86,8 +87,8 @@ def Opt_AdamWOp : Opt_Optimizer<"adamw", [SameVariadicOperandSize, SameVariadicR
 def Opt_SgdOp : Opt_Optimizer<"sgd", [AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "stochastic gradient descent with momentum";
   let description = [{
-    Updates every parameter p with gradient g and momentum buffer m, as
-    torch.optim.SGD does. For tensor i, with the rate r = lr * lr_scale[i]:
+    Updates every parameter p with gradient g and momentum buffer m, like
+    torch.optim.SGD. For tensor i, with the rate r = lr * lr_scale[i]:
 
     ```
     g' = g + weight_decay[i] p
@@ -97,7 +98,7 @@ def Opt_SgdOp : Opt_Optimizer<"sgd", [AttrSizedOperandSegments, AttrSizedResultS
     ```
 
     The results are all p', then all m'. Buffers start at zero. `lr_scale` and
-    `weight_decay` have one entry for each parameter or one for all; absent,
+    `weight_decay` have one entry for each parameter or one for all; if absent,
     they are 1 and 0. f16 and bf16 are computed in f32.
 
     1. There is one gradient and, if `momentum` is not 0, one buffer for each
@@ -108,8 +109,8 @@ def Opt_SgdOp : Opt_Optimizer<"sgd", [AttrSizedOperandSegments, AttrSizedResultS
     4. 0 <= momentum; `nesterov` needs momentum and no dampening.
     5. The number of the step is given if, and only if, there is dampening.
 
-    Types of buffers are written only where they differ:
-    `: tensor<64xbf16> buffers tensor<64xf32>`.
+    Types of buffers are written only if they differ: `: tensor<64xbf16> buffers
+    tensor<64xf32>`.
 
     Example:
     ```mlir

@@ -17,27 +17,30 @@ namespace drawloom::rgnn {
 
 using Values = llvm::SmallVector<mlir::Value>;
 
-/// Bytes of a tensor of known shape, with other elements.
+/// Returns the bytes of a tensor of known shape if it had elements of type
+/// `element`.
 int64_t bytesOf(mlir::RankedTensorType type, mlir::FloatType element);
 
-/// Before an op on a graph, says which of its open extents are one.
+/// Asserts, before an op on a graph, which of its open extents are equal.
 void assertExtents(mlir::OpBuilder &builder, mlir::Operation *op);
 
-/// What a combiner starts from, and what it makes of two numbers.
+/// firstOf() returns the neutral element of a combiner; combined() combines two
+/// numbers.
 llvm::APFloat firstOf(Combiner combiner, mlir::FloatType element);
 mlir::Value combined(mlir::OpBuilder &builder, mlir::Location loc,
                      Combiner combiner, mlir::Value a, mlir::Value b);
-/// Whether all that a region gives is 1: a count.
+/// Returns whether everything that a region yields is 1: a count.
 bool givesOnes(TraverseOp op);
 
-/// How far in a row is known: by all, a group, a node, a pair or an edge.
+/// The innermost level at which a row is known: for everything, per group,
+/// node, pair or edge.
 enum Level { Whole, Grouped, Node, Pair, Edge };
 
-/// Runs block programs over the blocks of one order of the edges.
+/// Builds block programs over the blocks of one order of the edges.
 class Blocks {
 public:
-  /// With `partBytes`, blocks are put in groups, each of which keeps as many
-  /// bytes of sums.
+  /// With `partBytes`, blocks are grouped, and each group keeps that many bytes
+  /// of sums.
   Blocks(mlir::OpBuilder &builder, mlir::Location loc, GraphOp graph,
          Direction direction, int64_t partBytes);
 
@@ -46,28 +49,31 @@ public:
   Order order;
   int64_t rowsPerBlock;
 
-  /// Where the rows of a space are known; those of relations by pair.
+  /// Returns the level at which the rows of a space are known; those of
+  /// relations are known per pair.
   Level levelOf(Space space) const;
 
-  /// What a group of blocks owns.
+  /// The rows that a group of blocks owns.
   struct Group {
     mlir::Value number, firstBlock, lastBlock;
     mlir::Value firstNode, nodes, firstPair, pairs, firstEdge, edges;
   };
-  /// One tensor that the program writes: all of it, and the part of a group.
+  /// One tensor that the program writes: the whole tensor, and the part of a
+  /// group.
   struct Output {
     mlir::RankedTensorType type;
     Space space;
-    /// What `space` says of rows without an owner: they are kept by group.
+    /// Returns whether rows of the space have no owner, so that each group
+    /// keeps its own.
     bool byGroup() const { return space == Space::Rel || space == Space::All; }
   };
-  /// scf.forall over the groups; `body` gets the parts of the outputs that a
-  /// group owns and returns them, filled.
+  /// Builds an scf.forall over the groups; `body` gets the parts of the outputs
+  /// that a group owns and returns them, filled.
   Values
   run(llvm::ArrayRef<Output> outputs,
       llvm::function_ref<Values(const Group &, mlir::ValueRange parts)> body);
 
-  /// Adds up what groups have of one output.
+  /// Adds up the groups' parts of one output.
   mlir::Value addGroups(mlir::Value parts, mlir::RankedTensorType type);
 
   mlir::Value add(mlir::Value a, mlir::Value b);
@@ -75,9 +81,10 @@ public:
   mlir::Value mul(mlir::Value a, int64_t b);
   mlir::Value least(mlir::Value a, mlir::Value b);
   mlir::Value next(mlir::Value a) { return add(a, s.index(1)); }
-  /// What everybody reads of a tensor in the space `all`.
+  /// Returns the single row of a tensor in the space `all`, which everything
+  /// reads.
   mlir::Value whole(mlir::Value tensor);
-  /// An element of an index tensor.
+  /// Returns an element of an index tensor.
   mlir::Value at(mlir::Value indices, mlir::Value i) {
     return s.rowNumber(indices, i);
   }
@@ -85,7 +92,7 @@ public:
 private:
   mlir::Value nodes, blocks, groups, groupBlocks;
   int64_t knownGroups = mlir::ShapedType::kDynamic;
-  /// How many there may be of what each group has a part of.
+  /// Max number of parts of an output of which each group has its own.
   int64_t parts = 0;
 };
 

@@ -13,62 +13,63 @@
 
 namespace drawloom::rgnn {
 
-/// One rgnn.traverse in one direction: reads the rows that an edge meets,
-/// executes the region, and carries sums from edge to edge.
+/// Builds one rgnn.traverse in one direction: reads the rows that an edge
+/// refers to, executes the region, and carries sums from edge to edge.
 class EdgeRows {
 public:
-  /// Of the results with these numbers.
+  /// Computes the results with the given numbers.
   EdgeRows(TraverseOp op, Blocks &blocks, llvm::ArrayRef<unsigned> results);
 
-  /// A block program of its own; the results that were asked for.
+  /// Builds a separate block program; returns the requested results.
   Values build();
 
-  /// Where rows of an input stand in a tile of pairs, instead of a tensor.
+  /// Reads the rows of an input from a tile of pairs instead of a tensor.
   void takeFrom(unsigned input, mlir::Value tile) { tiles[input] = tile; }
-  /// A pair of a tile: its place there, its number and its near node. Where
-  /// `there` does not hold, the numbers are of some other pair.
+  /// A pair of a tile: its position there, its number and its near node. If
+  /// `there` is false, the numbers are those of some other pair.
   struct Member {
     mlir::Value place, pair, node, there;
   };
-  /// The rows that a pair has of the results, which are at pairs; zeros where
-  /// it is not there.
+  /// Returns a pair's rows of the results, which are at pairs; zeros if the
+  /// pair is absent.
   Values rowsOf(const Member &member);
-  /// The results, which are sums at nodes, with what a pair gives to them;
+  /// Adds a pair's contributions to the results, which are sums at nodes;
   /// `parts` begin with node `firstNode`.
   Values addTo(const Member &member, mlir::ValueRange parts,
                mlir::Value firstNode);
-  /// A result's type while it is summed.
+  /// Returns a result's type during accumulation.
   static mlir::RankedTensorType summedType(mlir::RankedTensorType type);
 
 private:
-  /// One result. Loops inside of `level` carry `sum`, those outside `part`,
-  /// what the group has of the result.
+  /// One result. Loops inside `level` carry `sum`; loops outside it carry
+  /// `part`, the group's part of the result.
   struct Result {
     unsigned number;
     Space space;
     Combiner combiner;
     mlir::RankedTensorType type;
-    /// The type of a row while it is summed.
+    /// The type of a row during accumulation.
     mlir::Type row;
     Level level;
     mlir::Value part, sum;
   };
 
-  /// A loop inside of `level`: carries what is written in it.
+  /// Builds a loop inside `level`: it carries the values that are written in
+  /// it.
   void loop(mlir::Value lower, mlir::Value upper, Level level,
             llvm::function_ref<void(mlir::Value)> body);
   llvm::SmallVector<mlir::Value *> carried(Level level);
 
-  /// The rows of the inputs that are known at `level`.
+  /// Reads the rows of the inputs that are known at `level`.
   void readInputs(Level level, mlir::Value row);
   mlir::Value readRow(mlir::Value tensor, mlir::Value row);
   mlir::Value writeRow(mlir::Value row, mlir::Value part, mlir::Value at);
   void visitNode(mlir::Value node);
   void visitPair(mlir::Value pair);
   void visitEdge(mlir::Value edge);
-  /// The sums at a pair, over its edges from `first` on, up to `last`.
+  /// Computes the sums at a pair over its edges from `first` up to `last`.
   void sumPair(mlir::Value first, mlir::Value last);
-  /// Executes the region: what it yields for the results.
+  /// Executes the region and returns what it yields for the results.
   Values executeRegion();
   void visitRegion();
   void start(Level level);
@@ -84,11 +85,12 @@ private:
   Values rows;
   Blocks::Group group;
   llvm::DenseMap<unsigned, mlir::Value> tiles;
-  /// In the tile.
+  /// Position in the tile.
   mlir::Value place;
 };
 
-/// Bytes of sums that each group of blocks keeps for the results of `op`.
+/// Returns the bytes of sums that each group of blocks keeps for the results of
+/// `op`.
 int64_t groupedBytes(TraverseOp op, llvm::ArrayRef<unsigned> results);
 
 } // namespace drawloom::rgnn

@@ -13,14 +13,14 @@
 
 namespace drawloom::rgnn {
 
-/// A graph as lists: all that the meaning of an op depends on.
+/// A graph as lists: everything that the semantics of ops depends on.
 struct HostGraph {
   struct Pairs {
     std::vector<int64_t> node, relation;
   };
   int64_t relations = 0, sources = 0, targets = 0;
   bool hasOutgoing = false;
-  /// By edge.
+  /// One entry per edge.
   std::vector<int64_t> source, target, relation, sourcePair, targetPair;
   Pairs sourcePairs, targetPairs;
 
@@ -28,18 +28,18 @@ struct HostGraph {
   const Pairs &pairs(Direction direction) const {
     return direction == Direction::Incoming ? targetPairs : sourcePairs;
   }
-  /// Rows of a space.
+  /// Returns the number of rows of a space.
   int64_t rows(Space space) const;
-  /// Which row of a space edge `edge` meets.
+  /// Returns the row of a space that edge `edge` refers to.
   int64_t rowOfEdge(Space space, int64_t edge) const;
-  /// Which row of a space pair `pair` of a direction meets.
+  /// Returns the row of a space that pair `pair` of a direction refers to.
   int64_t rowOfPair(Space space, Direction direction, int64_t pair) const;
 
-  /// Reads the operands of a graph op; emits an error where they are not those
-  /// of one graph.
+  /// Reads the operands of a graph op; emits an error if they do not describe a
+  /// single graph.
   static mlir::FailureOr<HostGraph> check(GraphOp op,
                                           llvm::ArrayRef<HostTensor> operands);
-  /// As one value of the interpreter, and back.
+  /// Packs the graph into one value of the interpreter; unpack() restores it.
   HostTensor pack() const;
   static HostGraph unpack(const HostTensor &packed);
 };

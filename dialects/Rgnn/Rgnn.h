@@ -30,7 +30,8 @@ using ::mlir::OpBuilder;
 using ::mlir::SmallVector;
 using ::mlir::Value;
 
-/// The type of graphs. A graph is never stored: it is its index arrays.
+/// The type of graphs. A graph is never stored: it consists of its index
+/// arrays.
 class GraphType
     : public mlir::Type::TypeBase<GraphType, mlir::Type, mlir::TypeStorage> {
 public:
@@ -38,30 +39,32 @@ public:
   static constexpr llvm::StringLiteral name = "rgnn.graph";
 };
 
-/// Which end of its edges an order of them goes by.
+/// The end of the edges by which they are ordered.
 enum class Direction { Incoming, Outgoing };
 
-/// The arrays of one order of a graph's edges, see rgnn.graph.
+/// The arrays of one order of a graph's edges; see rgnn.graph.
 struct Order {
   mlir::Value nodePairs, pairRelation, pairEdges, far, farPair;
   mlir::Value blockTiles, tileRelation, tilePair, tileNode;
-  /// Of outgoing edges; null where edges are numbered by their place.
+  /// For outgoing edges; null if edges are numbered by their position.
   mlir::Value edge;
   static constexpr unsigned incomingArrays = 9, outgoingArrays = 10;
 };
 
-/// The space of the nodes, and of their pairs, that own the edges.
+/// nodesOf() returns the space of the nodes that own the edges; pairsOf()
+/// returns the space of their pairs.
 Space nodesOf(Direction direction);
 Space pairsOf(Direction direction);
-/// Whether a space is one of the nodes or pairs of a direction.
+/// Returns whether a space is that of the nodes or the pairs of a direction.
 bool isAt(Space space, Direction direction);
-/// The direction of a space of nodes or pairs.
+/// Returns the direction of a space of nodes or pairs.
 Direction directionOf(Space space);
 
 inline mlir::RankedTensorType typeOf(mlir::Value tensor) {
   return mlir::cast<mlir::RankedTensorType>(tensor.getType());
 }
-/// The type of one row of a tensor in a space: scalars have their element type.
+/// Returns the type of one row of a tensor in a space; a scalar row has the
+/// element type.
 mlir::Type rowType(mlir::RankedTensorType tensor, Space space);
 
 } // namespace drawloom::rgnn
@@ -70,22 +73,24 @@ mlir::Type rowType(mlir::RankedTensorType tensor, Space space);
 #include "dialects/Rgnn/RgnnOps.h.inc"
 
 namespace drawloom::rgnn {
-/// The op that makes a graph: the verifiers see to it that there is one.
+/// Returns the op that makes a graph; the verifiers ensure that there is one.
 GraphOp graphOf(mlir::Value graph);
-/// The arrays of one order; that of outgoing edges has to be there.
+/// Returns the arrays of one order; that of outgoing edges must exist.
 Order orderOf(GraphOp graph, Direction direction);
 
-/// The direction in which an op goes through tiles of pairs: of rgnn.linear,
-/// rgnn.outer, and of an rgnn.traverse that gives to pairs, or from pairs to
-/// nodes. None of others.
+/// Returns the direction in which an op processes tiles of pairs: for
+/// rgnn.linear, rgnn.outer, and for an rgnn.traverse that has results at pairs,
+/// or that is over pairs and has results at nodes. Returns nothing for other
+/// ops.
 std::optional<Direction> tileDirection(mlir::Operation *op);
-/// Whether an op that goes through tiles reads an operand as rows of its own
-/// pairs: what another op of the sweep has in a tile.
+/// Returns whether an op that processes tiles reads an operand as rows of its
+/// own pairs, which another op of the sweep may hold in a tile.
 bool readsOwnPairs(mlir::OpOperand &operand);
-/// Whether a result of such an op is in a tile: rows of pairs.
+/// Returns whether a result of an op that processes tiles is in a tile: rows of
+/// pairs.
 bool isInTile(mlir::OpResult result);
-/// Whether what `op` reads of the results of other ops of a sweep, those that
-/// `isInside` says, is in a tile.
+/// Returns whether all results of other ops of a sweep (selected by `isInside`)
+/// that `op` reads are in a tile.
 bool readsTilesOnly(mlir::Operation *op,
                     llvm::function_ref<bool(mlir::Operation *)> isInside);
 } // namespace drawloom::rgnn

@@ -11,7 +11,7 @@ def Rgnn_Dialect : Dialect {
   let name = "rgnn";
   let summary = "message passing on graphs with relations";
   let cppNamespace = "::drawloom::rgnn";
-  // Of block programs.
+  // Dialects whose ops block programs use.
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::drawloom::block::BlockDialect",
     "::mlir::gpu::GPUDialect", "::mlir::linalg::LinalgDialect",

@@ -19,15 +19,15 @@ def Rgnn_GraphOp : Rgnn_Op<"graph", [
     DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
   let summary = "a graph with typed edges, from its sorted index arrays";
   let description = [{
-    A graph has E edges e = (u -> v, r): a source u of N_s, a target v of N_d and
-    a relation r of R = `relations`. Sources and targets may be the same nodes or
-    not. A *pair* is a node together with a relation that some of its edges have:
-    (v, r) for incoming edges, (u, r) for outgoing ones.
+    A graph has E edges e = (u -> v, r): a source u of N_s, a target v of N_d
+    and a relation r of R = `relations`. Sources and targets may or may not be
+    the same nodes. A *pair* is a node together with a relation that some of its
+    edges have: (v, r) for incoming edges, (u, r) for outgoing ones.
 
     `incoming` holds the edges in the order of (v, r, u), `outgoing` in that of
-    (u, r, v), both by the same arrays. The *near* node is v in incoming and u in
-    outgoing edges, the *far* node is the other one. Pairs are numbered by
-    (near node, relation), and edges by their place in `incoming`.
+    (u, r, v), both in the same arrays. The *near* node is v for incoming and u
+    for outgoing edges; the *far* node is the other one. Pairs are numbered by
+    (near node, relation), and edges by their position in `incoming`.
 
     | array | shape | |
     |---|---|---|
@@ -42,18 +42,19 @@ def Rgnn_GraphOp : Rgnn_Op<"graph", [
     | `tile_node` | T x S | their near nodes |
     | `edge` | E | (`outgoing` only, the last one) the number of the edge |
 
-    The `block_` and `tile_` arrays only say in which order matrices are applied; they
-    change no meaning. `drawloom.torch.Graph` and `drawloomGraphBuild` make all
-    arrays from lists of edges. Without `outgoing` there is no way from targets
-    back to sources, so no gradient of what sources hold.
+    The `block_` and `tile_` arrays only determine the order in which matrices
+    are applied; they do not affect the meaning. `drawloom.torch.Graph` and
+    `drawloomGraphBuild` make all arrays from lists of edges. Without
+    `outgoing`, nothing can be propagated from targets back to sources, so that
+    there is no gradient with respect to source data.
 
-    The interpreter checks that the arrays are those of one graph. Compiled code
-    trusts them.
+    The interpreter checks that the arrays describe a single graph. Compiled
+    code trusts them.
 
-    Extents may be open: then one program serves all graphs of so many relations.
-    `edges_per_pair` says what to expect where the numbers of edges and pairs are
-    not known: how many edges a pair has, of targets and of sources. What costs
-    least, and with it how sums round, is decided by that (`rgnn-associate`).
+    Extents may be open: one program then serves all graphs with this number of
+    relations. If the numbers of edges and pairs are unknown, `edges_per_pair`
+    gives the expected number of edges per pair, for targets and for sources. It
+    determines the cheapest form, and with it how sums round (`rgnn-associate`).
 
     Constraints:
 
@@ -76,12 +77,12 @@ def Rgnn_GraphOp : Rgnn_Op<"graph", [
 def Rgnn_TraverseOp : Rgnn_Op<"traverse", [
     Pure, IsolatedFromAbove, SingleBlock,
     DeclareOpInterfaceMethods<AggregatedOpInterface, ["decomposeOperation"]>]> {
-  let summary = "computes something for each edge and combines what meets";
+  let summary = "computes a value for each edge and combines values that meet";
   let description = [{
     The region is executed once for each element i of the space `over`: for each
-    edge, or for each pair of a target (`dst_rel`) or of a source (`src_rel`). Its
-    arguments are the rows that i meets, one of each input, and it yields one row
-    for each result:
+    edge, or for each pair of a target (`dst_rel`) or of a source (`src_rel`).
+    Its arguments are the rows that i refers to, one of each input, and it
+    yields one row for each result:
 
     | space | one row for each | edge e = (u -> v, r) meets |
     |---|---|---|
@@ -91,19 +92,20 @@ def Rgnn_TraverseOp : Rgnn_Op<"traverse", [
     | `rel` | relation | that of r |
     | `all` | (the tensor is one row) | the tensor |
 
-    Rows of one result that meet are combined:
+    Rows that contribute to the same row of a result are combined:
 
-    * `sum`: added, in the order of the edges; 0 where there is none;
-    * `max`: the greatest, element by element; 0 where there is none. Of equal
-      ones each gets an equal part of the gradient. NaN stays NaN;
-    * `bound`: the maximum, which differentiation takes for a constant. That is
-      right where it cancels, as what is subtracted from the scores of a softmax
-      does; nothing checks that;
-    * `none`: there is only one: the result has the space `over`.
+    * `sum`: added, in the order of the edges; 0 if there is none;
+    * `max`: the maximum, elementwise; 0 if there is none. Equal maxima share
+      the gradient equally. NaN is propagated;
+    * `bound`: the maximum, which differentiation treats as a constant. That is
+      correct if it cancels, like the value subtracted from the scores of a
+      softmax; nothing checks that;
+    * `none`: there is exactly one row: the result has the space `over`.
 
-    f16 and bf16 are summed in f32.
+    f16 and bf16 accumulate in f32.
 
-    A softmax over incoming edges is two ops, and a quotient for each node:
+    A softmax over incoming edges consists of two ops, and a quotient for each
+    node:
 
     ```mlir
     func.func @attention(%z: tensor<9x16xf32>, %score: tensor<20xf32>, %node_pairs: tensor<8xi32>, %pair_relation: tensor<12xi32>,
@@ -130,9 +132,9 @@ def Rgnn_TraverseOp : Rgnn_Op<"traverse", [
     }
     ```
 
-    The gradient is an op of the same kind: the reverse of the region, whose
-    results go where the inputs came from. Products with matrices are no part of
-    a region: `rgnn.linear` and `rgnn.outer` multiply whole tiles of rows.
+    The gradient is an op of the same kind: the reverse of the region, with
+    results in the spaces of the inputs. Regions do not contain matrix products:
+    `rgnn.linear` and `rgnn.outer` multiply whole tiles of rows.
 
     Constraints:
 
@@ -165,7 +167,8 @@ def Rgnn_TraverseOp : Rgnn_Op<"traverse", [
 }
 
 def Rgnn_YieldOp : Rgnn_Op<"yield", [Pure, Terminator, ParentOneOf<["TraverseOp", "SweepOp"]>]> {
-  let summary = "what an edge gives to each result, or a sweep to what is behind it";
+  let summary =
+      "the contribution of an edge to each result, or the results of a sweep";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
@@ -181,10 +184,10 @@ def Rgnn_LinearOp : Rgnn_Op<"linear", [
 
     y[p] = x[n] w[r] (at nodes) or y[p] = x[p] w[r] (at pairs),
 
-    with `transpose` y[p] = x[.] w[r]^T. A node that has no edge of a relation has
+    with `transpose` y[p] = x[.] w[r]^T. A node without edges of a relation has
     no row for it: nothing is computed that no edge reads. With a dimension for
     heads, head h of a row is multiplied by head h of the matrix. f16 and bf16
-    are summed in f32.
+    accumulate in f32.
 
     x is [N, (H,) D], w is [R, (H,) D, O] (with `transpose` [R, (H,) O, D]), y is
     [U, (H,) O].
@@ -219,10 +222,11 @@ def Rgnn_OuterOp : Rgnn_Op<"outer", [
     DeclareOpInterfaceMethods<AggregatedOpInterface, ["decomposeOperation"]>]> {
   let summary = "sums the outer products of rows by relation";
   let description = [{
-    w[r] = sum over the pairs p = (n, r) of a^T b, where a and b are each the row
-    of p (at `src_rel`, `dst_rel`) or of n (at `src`, `dst`). With a dimension for
-    heads, head by head. It is how `rgnn.linear` sums the gradient of its
-    matrices; pairs are added in a fixed order, blocks of them first.
+    w[r] = sum over the pairs p = (n, r) of a^T b, where a and b are each the
+    row of p (at `src_rel`, `dst_rel`) or of n (at `src`, `dst`). With a
+    dimension for heads, heads are processed separately. This is how
+    `rgnn.linear` accumulates the gradient of its matrices; pairs are added in a
+    fixed order, first within blocks.
 
     a is [., (H,) D], b is [., (H,) O], w is [R, (H,) D, O].
 
@@ -253,10 +257,9 @@ def Rgnn_SweepOp : Rgnn_Op<"sweep", [
     DeclareOpInterfaceMethods<AggregatedOpInterface, ["decomposeOperation"]>]> {
   let summary = "ops on pairs that are computed tile by tile, in one pass";
   let description = [{
-    Means what the ops of its region mean; the results are what it yields. They
-    are computed tile by tile: rows that one op gives to pairs and only others of
-    the region read are in no memory but that of a tile. `rgnn-form-sweeps` makes
-    it.
+    Has the meaning of the ops of its region; its results are what the region
+    yields. The ops are computed tile by tile: rows of pairs that only other ops
+    of the region read are stored only in a tile. Created by `rgnn-form-sweeps`.
 
     Constraints:
 

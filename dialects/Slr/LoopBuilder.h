@@ -21,7 +21,7 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return mlir::cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// Builds loops that carry a tensor, and what they do with parts of it.
+/// Builds loops that carry a tensor, and operations on parts of it.
 class LoopBuilder {
 public:
   using OpBuilder = mlir::OpBuilder;
@@ -40,43 +40,43 @@ public:
   Value subtract(Value i, Value j);
   Value times(Value i, int64_t factor);
   Value least(Value i, Value j);
-  /// An element of an array of indices.
+  /// Returns an element of an array of indices.
   Value at(Value array, Value i);
 
-  /// for i in from .. to by `step`.
+  /// Builds: for i in from .. to by `step`.
   Value loop(Value from, Value to, int64_t step, Value init, Body body);
-  /// From `starts[i]` up to `starts[i + 1]`.
+  /// Builds a loop from `starts[i]` up to `starts[i + 1]`.
   Value loopOver(Value starts, Value i, Value init, Body body);
-  /// Steps of the greatest of these sizes first, then what is left in smaller
-  /// ones, the last of which is 1.
+  /// Builds loops with the largest of these step sizes first, then smaller ones
+  /// for the remainder; the last size is 1.
   Value loopInSteps(
       OpFoldResult count, llvm::ArrayRef<int64_t> steps, Value init,
       llvm::function_ref<Value(Value at, int64_t step, Value carried)> body);
 
   Value empty(Sizes sizes, mlir::Type type);
-  /// Of the type that is computed in.
+  /// Returns zeros of the type that is computed in.
   Value zeros(Sizes sizes);
   Value transpose(Value x);
-  /// Of a type that leaves extents open which are known here.
+  /// Casts to a type that leaves open extents which are known here.
   Value typed(Value x, mlir::Type type);
-  /// A part, of which the last `rank` dimensions are kept: those in front of
-  /// them have one element each.
+  /// Returns a part, of which the last `rank` dimensions are kept: preceding
+  /// dimensions have one element each.
   Value slice(Value x, Sizes offsets, Sizes sizes, unsigned rank);
   Value insert(Value part, Value into, Sizes offsets, Sizes sizes);
-  /// Rounded to the type of the rows.
+  /// Rounds to the type of the rows.
   Value rounded(Value x);
-  /// sum += left right, by these maps of a generic's loops, which are all of
-  /// one kind.
+  /// Builds sum += left right, with these maps of a generic's loops, all of
+  /// which have the same kind.
   Value accumulate(Value left, Value right, Value sum,
                    llvm::ArrayRef<mlir::AffineMap> maps,
                    mlir::utils::IteratorType loops);
-  /// sum[m, n] += left right, where the inner dimension is `leftK` and `rightK`
-  /// of them.
+  /// Builds sum[m, n] += left right, where `leftK` and `rightK` are the
+  /// contraction dimensions of the operands.
   Value contract(Value left, unsigned leftK, Value right, unsigned rightK,
                  Value sum);
 
 private:
-  /// Sizes that are constants as numbers: types say them then.
+  /// Returns sizes with constants folded, so that types include them.
   llvm::SmallVector<OpFoldResult> folded(Sizes sizes);
 
 public:

@@ -37,8 +37,8 @@ namespace detail {
 struct TermTypeStorage;
 } // namespace detail
 
-/// The type of terms: matrices that are known by their structure. Rows of
-/// `inputs` elements times a term are rows of `outputs`.
+/// The type of terms, which are structured matrices. Rows of `inputs` elements
+/// times a term are rows of `outputs` elements.
 class TermType : public mlir::Type::TypeBase<TermType, mlir::Type,
                                              detail::TermTypeStorage> {
 public:
@@ -54,16 +54,16 @@ inline TermType termType(Value term) {
   return mlir::cast<TermType>(term.getType());
 }
 
-/// The rows of the identity times a term, which is its matrix.
+/// Applies a term to the rows of the identity, which gives the term's matrix.
 Value rowsOfIdentity(mlir::Operation *term, TermBuilder &b);
 
-/// What the terms of a region are in double precision, for given leaves.
+/// Computes the terms of a region in double precision, for given leaves.
 class HostTerms {
 public:
   HostTerms(mlir::Block &region, llvm::ArrayRef<HostTensor> leaves);
-  /// A leaf, or the matrix of a term.
+  /// Returns a leaf, or the matrix of a term.
   HostTensor of(Value value);
-  /// Whether leaves were what their terms ask for.
+  /// Whether the leaves satisfied the requirements of their terms.
   llvm::LogicalResult state = llvm::success();
 
 private:

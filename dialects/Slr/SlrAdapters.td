@@ -22,19 +22,18 @@ def Slr_AdapterLinearOp : Slr_Op<"adapter_linear", [
         "getIterationDomain", "getLoopIteratorTypes", "getResultTilePosition",
         "getTiledImplementation", "generateResultTileValue",
         "getIterationDomainTileFromResultTile"]>]> {
-  let summary = "each row times the matrix of its adapter";
+  let summary = "multiplies each row by the matrix of its adapter";
   let description = [{
-    y[t] = scales[l] x[t] matrices[l] with l = which[t], without `scales` without the
-    factor; with `transpose` the
-    matrices are transposed. A row of which l is -1 gives zeros. f16 and bf16 are
-    summed in f32.
+    y[t] = scales[l] x[t] matrices[l] with l = which[t]; without `scales`, the
+    factor is 1; with `transpose`, the matrices are transposed. A row with l =
+    -1 gives zeros. f16 and bf16 accumulate in f32.
 
-    Rows are in any order. Sixteen neighbours of one adapter are multiplied
-    together, so those of one are best side by side; a row's result does not depend
-    on the rows beside it.
+    Rows may be in any order. Sixteen neighbouring rows of one adapter are
+    multiplied together, so rows of the same adapter should be adjacent; a row's
+    result does not depend on its neighbours.
 
-    dx is the same with the other `transpose`, the gradient of the matrices
-    `slr.adapter_outer`. There is none of the scales.
+    dx is computed by the same op with the opposite `transpose`, and the
+    gradient of the matrices by `slr.adapter_outer`. Scales have no gradient.
 
     The interpreter checks that adapters are from -1 to L - 1. Compiled code trusts
     them.
@@ -72,9 +71,9 @@ def Slr_AdapterOuterOp : Slr_Op<"adapter_outer", [
     DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
   let summary = "sums the outer products of rows by adapter";
   let description = [{
-    matrices[l] = scales[l] (without `scales` 1) times the sum of x[t]^T g[t] over the
-    rows t with which[t] = l, added in order. f16 and bf16 are summed in f32. An adapter
-    without rows gets zeros.
+    matrices[l] = scales[l] (1 without `scales`) times the sum of x[t]^T g[t]
+    over the rows t with which[t] = l, added in order. f16 and bf16 accumulate
+    in f32. An adapter without rows gets zeros.
 
     Constraints:
     1. As `slr.adapter_linear`: x is [T, K], g [T, N], the result [L, K, N].

@@ -9,31 +9,32 @@ include "mlir/IR/OpBase.td"
 
 def Slr_TermOpInterface : OpInterface<"TermOpInterface"> {
   let description = [{
-    An op that gives a term: a matrix of K x N that is known by its structure.
+    An op that makes a term, a structured matrix of K x N.
   }];
   let cppNamespace = "::drawloom::slr";
   let methods = [
     InterfaceMethod<[{
-        The product of what `x` has along dimension `dim` with the matrix, or with
-        its transpose: that dimension of K elements (or N) becomes one of N (or K).
+        Multiplies `x` along dimension `dim` by the matrix, or by its transpose:
+        a dimension of K (or N) elements becomes one of N (or K).
       }],
       "::mlir::Value", "apply",
       (ins "::drawloom::slr::TermBuilder &":$b, "::mlir::Value":$x,
            "int64_t":$dim, "bool":$transposed)>,
     InterfaceMethod<[{
-        The matrix, a tensor of K x N. By default, the rows of the identity times
-        the matrix.
+        Returns the matrix, a tensor of K x N. By default, multiplies the rows
+        of the identity by the matrix.
       }],
       "::mlir::Value", "materialize", (ins "::drawloom::slr::TermBuilder &":$b),
       /*methodBody=*/"", /*defaultImplementation=*/[{
         return ::drawloom::slr::rowsOfIdentity($_op, b);
       }]>,
     InterfaceMethod<[{
-        Multiplications and additions of `apply` to one row.
+        Returns the multiplications and additions that `apply` takes for one
+        row.
       }],
       "int64_t", "operationsOfRow", (ins)>,
     InterfaceMethod<[{
-        The matrix in double precision: what everything else is compared with.
+        Returns the matrix in double precision, the reference for tests.
       }],
       "::drawloom::HostTensor", "toDense",
       (ins "::drawloom::slr::HostTerms &":$values)>];

@@ -18,13 +18,13 @@ def Slr_LinearOp : Slr_Op<"linear", [
     Pure, IsolatedFromAbove, SingleBlock,
     DeclareOpInterfaceMethods<InterpretableOpInterface>,
     DeclareOpInterfaceMethods<AggregatedOpInterface, ["decomposeOperation"]>]> {
-  let summary = "rows times matrices that are known by their structure";
+  let summary = "multiplies rows by structured matrices";
   let description = [{
     y_i = x W_i, where x is [T, K] and W_i, a term of K x N_i that the region
-    yields, is made of the leaves. The leaves are the region's arguments. Several
+    yields, is composed of the leaves, which are the region's arguments. Several
     results share x.
 
-    A low-rank adapter beside a matrix as PyTorch keeps it, [out, in]:
+    A low-rank adapter next to a matrix in PyTorch's layout, [out, in]:
 
     ```mlir
     func.func @adapted(%x: tensor<?x64xf32>, %w: tensor<48x64xf32>, %a: tensor<4x64xf32>, %b: tensor<48x4xf32>) -> tensor<?x48xf32> {
@@ -43,13 +43,13 @@ def Slr_LinearOp : Slr_Op<"linear", [
     }
     ```
 
-    A term is applied part by part, as it is written, or made as a matrix first
-    and applied then: whichever takes fewer operations for many rows. That depends
-    on the term alone, so that programs for any number of rows have the same bits.
-    `association` says it instead: `parts` or `matrix`.
+    A term is either applied part by part, as written, or materialized first and
+    then applied: whichever takes fewer operations for many rows. The choice
+    depends on the term alone, so that programs for any number of rows give the
+    same bits. `association` overrides it: `parts` or `matrix`.
 
-    Gradients are those of the decomposition: exact, and only of the leaves that
-    are asked for.
+    Gradients are those of the decomposition: exact, and computed only for the
+    requested leaves.
 
     Constraints:
     1. x is [T, K] and each result [T, N] of one element type, where K and N are
@@ -74,10 +74,10 @@ def Slr_MaterializeOp : Slr_Op<"materialize", [
     Pure, IsolatedFromAbove, SingleBlock,
     DeclareOpInterfaceMethods<InterpretableOpInterface>,
     DeclareOpInterfaceMethods<AggregatedOpInterface, ["decomposeOperation"]>]> {
-  let summary = "a matrix that is known by its structure, as a tensor";
+  let summary = "materializes structured matrices as tensors";
   let description = [{
-    The terms that the region yields, each as a tensor of K x N: what merging an
-    adapter into its matrix is.
+    Returns the terms that the region yields, each as a tensor of K x N; used,
+    for example, to merge an adapter into its matrix.
 
     Constraints:
     1. Each result has the extents of the term that is yielded.

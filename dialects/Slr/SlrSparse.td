@@ -15,7 +15,7 @@ include "mlir/Interfaces/TilingInterface.td"
 
 def Slr_Indices : 1DTensorOf<[I32]>;
 
-// The places of a sparse matrix's blocks: five arrays.
+// The positions of a sparse matrix's blocks: five arrays.
 class Slr_Places {
   dag arrays = (ins Slr_Indices:$row_starts, Slr_Indices:$columns, Slr_Indices:$column_starts,
                     Slr_Indices:$rows, Slr_Indices:$order);
@@ -37,23 +37,24 @@ def Slr_SparseLinearOp : Slr_Op<"sparse_linear", [
         "getIterationDomain", "getLoopIteratorTypes", "getResultTilePosition",
         "getTiledImplementation", "generateResultTileValue",
         "getIterationDomainTileFromResultTile"]>]> {
-  let summary = "rows times a sparse matrix";
+  let summary = "multiplies rows by a sparse matrix";
   let description = [{
-    W is R x C blocks of p x q (1 x 1 in CSR, else BSR), of which E are stored:
-    those of row r are from `row_starts[r]` up to `row_starts[r + 1]`, block e of
-    them in column `columns[e]` with the elements `values[e, ., .]`. The same blocks
-    by columns: those of column c are from `column_starts[c]` up to
-    `column_starts[c + 1]`, the f-th of all in row `rows[f]`, and it is block
-    `order[f]` of `values`.
+    W consists of R x C blocks of p x q (1 x 1 in CSR, else BSR), of which E are
+    stored: the blocks of row r are from `row_starts[r]` up to `row_starts[r +
+    1]`; block e is in column `columns[e]` and has the elements `values[e, .,
+    .]`. The same blocks ordered by columns: the blocks of column c are from
+    `column_starts[c]` up to `column_starts[c + 1]`; the f-th of all is in row
+    `rows[f]`, and is block `order[f]` of `values`.
 
-    y = x W, for rows x of R p elements; with `transpose` y = x W^T, for rows of C q.
-    Blocks are added in the order of the arrays. f16 and bf16 are summed in f32.
+    y = x W, for rows x of R p elements; with `transpose`, y = x W^T, for rows
+    of C q elements. Blocks are added in the order of the arrays. f16 and bf16
+    accumulate in f32.
 
-    dx is the same product with the other `transpose`, dvalues
+    dx is the same product with the opposite `transpose`; dvalues is
     `slr.sampled_product`.
 
-    The interpreter checks that the arrays are those of one matrix. Compiled code
-    trusts them.
+    The interpreter checks that the arrays describe a single matrix. Compiled
+    code trusts them.
 
     Constraints:
     1. x is [T, R p] (with `transpose` [T, C q]), `values` [E, p, q], the result
@@ -86,12 +87,12 @@ def Slr_SampledProductOp : Slr_Op<"sampled_product", [
     Pure, AggregatedOpInterface,
     DeclareOpInterfaceMethods<DifferentiableOpInterface>,
     DeclareOpInterfaceMethods<InterpretableOpInterface>]> {
-  let summary = "blocks of a product of two matrices";
+  let summary = "computes selected blocks of a matrix product";
   let description = [{
-    Of x^T g the blocks that a sparse matrix has: for block e of row r and column c,
-    values[e, i, j] = sum over t of x[t, r p + i] g[t, c q + j], with rows t added in
-    order. The arrays are those of `slr.sparse_linear`. f16 and bf16 are summed in
-    f32.
+    Computes the blocks of x^T g that a sparse matrix stores: for block e of row
+    r and column c, values[e, i, j] = sum over t of x[t, r p + i] g[t, c q + j],
+    with rows t added in order. The arrays are those of `slr.sparse_linear`. f16
+    and bf16 accumulate in f32.
 
     Constraints:
     1. As `slr.sparse_linear`: x is [T, R p], g [T, C q], the result [E, p, q].

@@ -31,7 +31,7 @@ class Slr_TermOp<string mnemonic, list<string> methods = [], list<Trait> traits 
 //===----------------------------------------------------------------------===//
 
 def Slr_DenseOp : Slr_TermOp<"dense", ["materialize"]> {
-  let summary = "a matrix, all of it";
+  let summary = "a dense matrix";
   let description = [{
     W[i, j] = matrix[i, j].
 
@@ -59,7 +59,7 @@ def Slr_DiagonalOp : Slr_TermOp<"diagonal"> {
 }
 
 def Slr_IdentityOp : Slr_TermOp<"identity"> {
-  let summary = "the identity";
+  let summary = "the identity matrix";
   let description = [{
     W[i, i] = 1, and 0 elsewhere.
 
@@ -73,9 +73,10 @@ def Slr_IdentityOp : Slr_TermOp<"identity"> {
 }
 
 def Slr_BlockDiagonalOp : Slr_TermOp<"block_diagonal"> {
-  let summary = "matrices along the diagonal";
+  let summary = "a block diagonal matrix";
   let description = [{
-    Of G blocks of k x n: W[g k + i, g n + j] = blocks[g, i, j], and 0 elsewhere.
+    For G blocks of k x n: W[g k + i, g n + j] = blocks[g, i, j], and 0
+    elsewhere.
 
     Constraints:
     1. `blocks` has three known extents.
@@ -89,10 +90,10 @@ def Slr_BlockDiagonalOp : Slr_TermOp<"block_diagonal"> {
 def Slr_PermuteOp : Slr_TermOp<"permute"> {
   let summary = "a permutation that reorders dimensions";
   let description = [{
-    A row is seen under `shape`, its dimensions are put into the order
-    `permutation` (dimension d of the result is dimension permutation[d]), and it
-    is a row again. `[k, q] by [1, 0]` is what stands between the factors of a Monarch
-    matrix.
+    A row is reshaped to `shape`, its dimensions are permuted by `permutation`
+    (dimension d of the result is dimension permutation[d]), and it is flattened
+    again. `[k, q] by [1, 0]` is the permutation between the factors of a
+    Monarch matrix.
 
     Constraints:
     1. `permutation` has each number below the rank of `shape` once.
@@ -105,9 +106,9 @@ def Slr_PermuteOp : Slr_TermOp<"permute"> {
 }
 
 def Slr_FoldOp : Slr_TermOp<"fold"> {
-  let summary = "adds up parts of a row";
+  let summary = "adds up the parts of a row";
   let description = [{
-    The `extent` elements of a row are `count` parts one behind the other, which
+    The `extent` elements of a row consist of `count` consecutive parts, which
     are added: W[p m + j, j] = 1 with m = extent / count, and 0 elsewhere.
 
     Constraints:
@@ -120,11 +121,11 @@ def Slr_FoldOp : Slr_TermOp<"fold"> {
 }
 
 def Slr_SelectOp : Slr_TermOp<"select"> {
-  let summary = "a part of a row";
+  let summary = "selects a part of a row";
   let description = [{
-    Elements from `offset` on, `size` of them: W[offset + j, j] = 1, and 0
-    elsewhere. Its transpose writes a part of a row of zeros. A panel of a matrix
-    that trains is `slr.product` of a `slr.select` and a `slr.dense`.
+    Selects `size` elements, starting at `offset`: W[offset + j, j] = 1, and 0
+    elsewhere. Its transpose writes a part of a row of zeros. A trainable panel
+    of a matrix is the `slr.product` of a `slr.select` and a `slr.dense`.
 
     Constraints:
     1. `offset` is at least 0, `size` at least 1, and the part lies within
@@ -137,11 +138,11 @@ def Slr_SelectOp : Slr_TermOp<"select"> {
 }
 
 def Slr_QuantizedOp : Slr_TermOp<"quantized", ["materialize"]> {
-  let summary = "a matrix of codes of a few bits";
+  let summary = "a matrix quantized to codes of a few bits";
   let description = [{
-    W[i, j] = value(code[i, j]) scales[i, g] + offsets[i, g], where j is of group
-    g = floor(j G / N) of a row's G groups; without `offsets`, that is 0. A row's
-    bytes have N codes: 8 / b of b bits in each.
+    W[i, j] = value(code[i, j]) scales[i, g] + offsets[i, g], where j is in
+    group g = floor(j G / N) of a row's G groups; without `offsets`, they are 0.
+    The bytes of a row hold N codes: 8 / b codes of b bits each.
 
     | format | b | value |
     |---|---|---|
@@ -151,9 +152,9 @@ def Slr_QuantizedOp : Slr_TermOp<"quantized", ["materialize"]> {
     | `int2`, `int4`, `int8` | 2, 4, 8 | the code in two's complement |
     | `f8e4m3fn`, `f8e5m2` | 8 | the float of these bits |
 
-    Ternary is `uint2` with offsets of minus the scales; a width of 3 bits is the sum
-    of `uint2` and of `uint1` with four times the scales. Zero points z are offsets of
-    -z scales.
+    A ternary matrix is `uint2` with offsets of minus the scales; codes of 3
+    bits are the sum of `uint2` and of `uint1` with four times the scales. Zero
+    points z are offsets of -z scales.
 
     | packing | code c of a byte (from the lowest bits on) is element |
     |---|---|
@@ -161,8 +162,8 @@ def Slr_QuantizedOp : Slr_TermOp<"quantized", ["materialize"]> {
     | `high_first` | (byte) (8 / b) + 8 / b - 1 - c |
     | `parts` | of a group of m: c m b / 8 + (byte of the group) |
 
-    `high_first` is how bitsandbytes packs, `parts` how GGUF does. Codes are
-    multiplied in f32 (f64 where rows are f64) and rounded to the type of the rows.
+    bitsandbytes packs `high_first`, GGUF packs `parts`. Codes are multiplied in
+    f32 (f64 if rows are f64) and rounded to the type of the rows.
 
     Constraints:
     1. `codes` is [K, bytes] and `scales` [K, G], `offsets` as `scales`; all extents
@@ -181,10 +182,10 @@ def Slr_QuantizedOp : Slr_TermOp<"quantized", ["materialize"]> {
 }
 
 def Slr_NOfMOp : Slr_TermOp<"n_of_m", ["materialize"]> {
-  let summary = "a matrix of which n of m neighbours are not zero";
+  let summary = "a matrix with n nonzeros in each group of m neighbours";
   let description = [{
-    W[i, g m + places[i, g, p]] = values[i, g, p], and 0 elsewhere, for groups of m
-    neighbours with n values each. Values with one place are added.
+    W[i, g m + places[i, g, p]] = values[i, g, p], and 0 elsewhere, for groups
+    of m neighbours with n values each. Values at the same place are added.
 
     Constraints:
     1. `values` is [K, G, n] and `places` has its shape; all extents are known and at
@@ -201,9 +202,9 @@ def Slr_NOfMOp : Slr_TermOp<"n_of_m", ["materialize"]> {
 def Slr_SparseOp : Slr_TermOp<"sparse"> {
   let summary = "a sparse matrix";
   let description = [{
-    W is zero but for E blocks of p x q (or single elements, where `values` has one
-    dimension). The arrays are those of `slr.sparse_linear`, which it is applied by:
-    no matrix is made of it, and the gradient is that of the blocks alone.
+    W is zero except for E blocks of p x q (or single elements, if `values` has
+    one dimension). The arrays are those of `slr.sparse_linear`, which applies
+    the term: no matrix is materialized, and only the blocks have a gradient.
 
     Constraints:
     1. `values` is [E, p, q] or [E]; `row_starts` has R + 1 elements,
@@ -236,8 +237,9 @@ def Slr_SumOp : Slr_TermOp<"sum", ["materialize"]> {
 def Slr_ProductOp : Slr_TermOp<"product", ["materialize"]> {
   let summary = "a product of terms";
   let description = [{
-    W = the product of the terms, in their order: of a low-rank matrix two dense
-    ones, with a diagonal or a dense one between them where there is a middle.
+    W = the product of the terms, in order: for a low-rank matrix two dense
+    terms, with a diagonal or dense term between them if there is a middle
+    factor.
 
     Constraints:
     1. There is a term, and each has as many inputs as the one before it has
@@ -252,8 +254,8 @@ def Slr_ProductOp : Slr_TermOp<"product", ["materialize"]> {
 def Slr_ScaleOp : Slr_TermOp<"scale", ["materialize"]> {
   let summary = "a term times a number";
   let description = [{
-    W = factor times the term. Where the term is a product, the narrowest row on
-    the way is multiplied.
+    W = factor times the term. If the term is a product, the narrowest
+    intermediate row is multiplied.
 
     Example: `%1 = slr.scale %0 by 2.0 : !slr.term<64x48>`
   }];
@@ -273,10 +275,10 @@ def Slr_TransposeOp : Slr_TermOp<"transpose", ["materialize"]> {
 }
 
 def Slr_ConcatOp : Slr_TermOp<"concat", ["materialize"]> {
-  let summary = "terms side by side";
+  let summary = "terms concatenated side by side";
   let description = [{
-    W = [term_0, term_1, ...]: the outputs of one stand behind those of the one
-    before it.
+    W = [term_0, term_1, ...]: the outputs of each term follow those of the
+    previous one.
 
     Constraints:
     1. There is a term, and all have as many inputs.
@@ -290,8 +292,9 @@ def Slr_ConcatOp : Slr_TermOp<"concat", ["materialize"]> {
 def Slr_KroneckerOp : Slr_TermOp<"kronecker"> {
   let summary = "the Kronecker product of two terms";
   let description = [{
-    Of C (K1 x N1) and D (K2 x N2): W[a K2 + b, c N2 + d] = C[a, c] D[b, d]. A row
-    is seen as [K1, K2]; what makes it shorter first is applied first.
+    For C (K1 x N1) and D (K2 x N2): W[a K2 + b, c N2 + d] = C[a, c] D[b, d]. A
+    row is treated as [K1, K2]; the factors are applied in the order that takes
+    fewer operations.
 
     Example: `%2 = slr.kronecker %0, %1 : !slr.term<8x4>, !slr.term<16x16>`
   }];
@@ -302,7 +305,7 @@ def Slr_KroneckerOp : Slr_TermOp<"kronecker"> {
 def Slr_HadamardOp : Slr_TermOp<"hadamard", ["materialize"]> {
   let summary = "the elementwise product of two terms";
   let description = [{
-    W[i, j] = left[i, j] right[i, j]. Both are made as matrices.
+    W[i, j] = left[i, j] right[i, j]. Both terms are materialized.
 
     Constraints:
     1. Both have the same extents.
@@ -314,10 +317,10 @@ def Slr_HadamardOp : Slr_TermOp<"hadamard", ["materialize"]> {
 }
 
 def Slr_NormalizeColumnsOp : Slr_TermOp<"normalize_columns", ["materialize"]> {
-  let summary = "a term whose columns have given lengths";
+  let summary = "a term with its columns scaled to given lengths";
   let description = [{
     W[i, j] = term[i, j] lengths[j] / |term[., j]|, where |.| is the Euclidean
-    length. A column of zeros has no direction: its result is not a number.
+    length. A column of zeros has no direction: its result is NaN.
 
     Constraints:
     1. `lengths` has one known extent, the outputs of the term.

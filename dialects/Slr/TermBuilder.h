@@ -14,33 +14,35 @@
 
 namespace drawloom::slr {
 
-/// Whether terms are applied part by part or made as matrices first.
+/// Whether terms are applied part by part, or materialized as matrices first.
 enum class Association { Auto, Parts, Matrix };
 
-/// Factors that are applied to rows one after the other; several of a group as
-/// one matrix.
+/// Factors that are applied to rows one after another; the factors of a group
+/// are applied as one matrix.
 struct Chain {
   llvm::SmallVector<llvm::SmallVector<Value>> groups;
-  /// Multiplications and additions of a row.
+  /// Multiplications and additions per row.
   int64_t operations = 0;
 };
 
-/// How the factors of a product are grouped: with the fewest operations of a
-/// row.
+/// Chooses the grouping of a product's factors that takes the fewest operations
+/// per row.
 Chain chainOf(mlir::ValueRange factors, Association association);
 
-/// Whether a term is a matrix as it is, perhaps transposed, one of codes, or
-/// one that is made for rows and for gradients, whatever is beside it.
+/// Return whether a term, possibly transposed, is a plain matrix (isDense), a
+/// matrix of codes (isQuantized), or always materialized, for rows and for
+/// gradients (isMadeAnyway).
 bool isDense(Value term);
 bool isQuantized(Value term);
 bool isMadeAnyway(Value term);
 
-/// Whether what takes a row so many operations is better made as a matrix: it
-/// has to be made, and its whole gradient, which takes a part of what it saves.
+/// Returns whether a term that takes `operations` per row is better
+/// materialized, with `asMatrix` operations per row: building the matrix and
+/// its whole gradient costs a part of what is saved.
 bool isWorthAMatrix(int64_t operations, int64_t asMatrix);
 
-/// Multiplications and additions that a row takes, as it is written or as a
-/// matrix.
+/// Return the multiplications and additions per row, for a term as written
+/// (operationsOfRow) or materialized (operationsAsMatrix).
 int64_t operationsOfRow(Value term);
 int64_t operationsAsMatrix(Value term);
 
@@ -54,56 +56,61 @@ public:
   OpBuilder &builder() { return b; }
   mlir::Location location() const { return loc; }
   Association association() const { return form; }
-  /// The tensor that an argument of the region stands for.
+  /// Returns the tensor that an argument of the region stands for.
   Value leaf(Value argument) const { return leaves.lookup(argument); }
   static TermType termOf(mlir::Operation *op) {
     return termType(op->getResult(0));
   }
 
-  /// What `x` has along `dim`, times the term or its transpose.
+  /// Multiplies `x` along `dim` by the term or its transpose.
   Value apply(Value term, Value x, int64_t dim, bool transposed);
-  /// The same of a product of terms, times `factor`.
+  /// Multiplies `x` along `dim` by a product of terms, times `factor`.
   Value applyProduct(mlir::ValueRange factors, Value x, int64_t dim,
                      bool transposed, double factor = 1.0);
   Value materialize(Value term);
 
-  /// What `x` has along `dim`, times a matrix [K, N] or, `transposed`, [N, K].
+  /// Multiplies `x` along `dim` by a matrix [K, N] or, if `transposed`, [N, K].
   Value contract(Value x, int64_t dim, Value matrix, bool transposed);
-  /// The same with a matrix for each index of the dimension before `dim`.
+  /// Multiplies `x` along `dim` by a separate matrix for each index of the
+  /// dimension before `dim`.
   Value contractBlocks(Value x, int64_t dim, Value matrices, bool transposed);
-  /// The same with a sparse matrix, whose blocks are [E, p, q] or [E].
+  /// Multiplies `x` along `dim` by a sparse matrix, whose blocks are [E, p, q]
+  /// or [E].
   Value contractSparse(Value x, int64_t dim, Value values,
                        mlir::ValueRange places, int64_t outputs,
                        bool transposed);
   Value scale(Value x, double factor);
-  /// Each element times that of `vector` at its place along `dim`.
+  /// Multiplies each element by the element of `vector` at its position along
+  /// `dim`.
   Value multiplyAlong(Value x, int64_t dim, Value vector);
   Value add(Value left, Value right);
   Value multiply(Value left, Value right);
-  /// Sums over `dim`, which is left out.
+  /// Sums over `dim`, which is removed.
   Value sumOver(Value x, int64_t dim);
   /// Repeats `x` along a new dimension at `dim`.
   Value repeat(Value x, int64_t dim, int64_t count);
   Value permute(Value x, llvm::ArrayRef<int64_t> permutation);
-  /// One dimension as several, and several as one.
+  /// expand() splits one dimension into several; collapse() merges several into
+  /// one.
   Value expand(Value x, int64_t dim, llvm::ArrayRef<int64_t> shape);
   Value collapse(Value x, int64_t dim, int64_t count);
-  /// A part of `dim`, and `x` as a part of a dimension that is else zero.
+  /// slice() returns a part of `dim`; pad() embeds `x` in a dimension of zeros.
   Value slice(Value x, int64_t dim, int64_t offset, int64_t size);
   Value pad(Value x, int64_t dim, int64_t offset, int64_t extent);
   Value concat(mlir::ValueRange parts, int64_t dim);
   Value identity(int64_t extent);
   Value zeros(llvm::ArrayRef<int64_t> shape);
-  /// A tensor of `shape`, element by element of `inputs`.
+  /// Builds a tensor of `shape`, element by element from `inputs`.
   Value generate(mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> maps,
                  llvm::ArrayRef<int64_t> shape,
                  llvm::function_ref<Value(OpBuilder &, mlir::ValueRange)>);
   mlir::Type elementType() const { return element; }
-  /// `lengths` over the Euclidean lengths of the columns of `matrix`.
+  /// Returns `lengths` divided by the Euclidean lengths of the columns of
+  /// `matrix`.
   Value columnFactors(Value matrix, Value lengths);
 
 private:
-  /// Uninitialised, of the extents of `x` but for one.
+  /// Returns an uninitialized tensor with the extents of `x`, except for one.
   Value emptyLike(Value x, int64_t dim, int64_t extent);
   Value filled(double number, Value empty);
   Value

@@ -6,13 +6,14 @@
  *
  *===----------------------------------------------------------------------===
  *
- * Compiles programs, whose functions runtime.h calls on memory of the caller's.
- * The library is libdrawloom.so; docs/embedding.md shows a program on one page.
+ * Compiles programs, whose functions are then called on the caller's memory
+ * through runtime.h. The library is libdrawloom.so; docs/embedding.md shows a
+ * complete program on one page.
  *
- * Every function may be called from any number of threads at once, also on the
- * same objects, but for the one that destroys an object. Nothing throws, exits
- * or installs a signal handler. A function that can fail returns an error, or
- * NULL on success; whoever gets an error destroys it.
+ * Every function may be called from any number of threads at once, even on the
+ * same object, except the function that destroys the object. No function
+ * throws, exits the process or installs a signal handler. A function that can
+ * fail returns an error, or NULL on success; the caller must destroy the error.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -32,129 +33,137 @@ extern "C" {
 typedef struct DrawloomCompiler DrawloomCompiler;
 
 typedef struct DrawloomCompilerOptions {
-  /** sizeof(DrawloomCompilerOptions), so that later ones can have more. What is
-   * 0 or NULL below stands for its default. */
+  /** Set to sizeof(DrawloomCompilerOptions), so that later versions can add
+   * fields. A field below that is 0 or NULL takes its default. */
   size_t size;
-  /** "cpu", the default; "cuda", the first NVIDIA GPU of this machine;
-   * "emulator", which runs the kernels for GPUs on the CPU and checks them. */
+  /** The target: "cpu" (the default); "cuda", the first NVIDIA GPU of this
+   * machine; or "emulator", which runs GPU kernels on the CPU and checks
+   * them. */
   const char *target;
-  /** "native", the default, or a set by name, as drawloom-run --help lists
-   * them. Several with commas between them, or "all" of them but "native": the
-   * program is compiled for each, and the best that this machine runs is
-   * called. Such a program has the same place in the cache on every machine. */
+  /** The instruction set: "native" (the default) or a name listed by
+   * drawloom-run --help. For a comma-separated list, or for "all" (every set
+   * except "native"), the program is compiled for each set, and the best one
+   * that this machine runs is called. Such a program has the same cache key on
+   * every machine. */
   const char *isa;
-  /** Folder of compiled programs that outlives the process and may be shared;
-   * by default the user's ($DRAWLOOM_CACHE, else drawloom in $XDG_CACHE_HOME or
-   * ~/.cache); "" for none. */
+  /** Folder that caches compiled programs across processes and may be shared;
+   * defaults to the user's cache folder ($DRAWLOOM_CACHE, else drawloom in
+   * $XDG_CACHE_HOME or ~/.cache); "" disables the cache. */
   const char *cacheFolder;
-  /** Bytes that the folder may take; 1 GiB by default. */
+  /** Max bytes of the cache folder; defaults to 1 GiB. */
   uint64_t cacheBytes;
-  /** Folder for the program after each phase; by default none. A compiler that
-   * has one takes no program from the cache folder: it compiles each itself,
-   * the first time. */
+  /** Folder to which the program is written after each phase; none by default.
+   * If it is set, no program is read from the cache folder: the compiler
+   * compiles each program itself the first time. */
   const char *dumpPhasesTo;
-  /** Called with what is worth knowing though nothing failed, such as a damaged
-   * entry of the cache; on the thread that compiles. Must return, and not
-   * compile. */
+  /** Called, on the compiling thread, with messages worth knowing although
+   * nothing failed, such as a damaged cache entry. The callback must return,
+   * and must not compile. */
   void (*note)(void *context, const char *message);
   void *noteContext;
-  /** Asked now and then while a program is compiled, before each pass at least,
-   * on the thread that compiles: what is not 0 stops the compilation, whose
-   * error is then DRAWLOOM_ERROR_CANCELLED. Must return, and not compile. A
-   * compilation that waits for another thread's of the same program asks, too,
-   * and stops alone. */
+  /** Polled during compilation on the compiling thread, at least before each
+   * pass. A nonzero return value stops the compilation with
+   * DRAWLOOM_ERROR_CANCELLED. The callback must return, and must not compile. A
+   * compilation that waits for another thread to compile the same program also
+   * polls, and stops only itself. */
   int (*cancelled)(void *context);
   void *cancelledContext;
-  /** Bytes that a call of a program may take beside its buffers, the store's
-   * memory among them; by default as many as it needs. Where that is more,
-   * values are computed again, or are in a store between two uses. An error
-   * says what is the least. For extents that are known. On a GPU these are
-   * bytes of its memory, and the store's memory, the host's, comes on top. */
+  /** Max bytes that a call may use besides its buffers, including the store's
+   * memory; unlimited by default. If a program needs more, values are
+   * recomputed, or kept in a store between two uses. If the limit cannot be
+   * met, the error states the minimum. Applies to known extents only. On a GPU
+   * this limits device memory; the store's memory is host memory and is not
+   * included. */
   uint64_t memory;
-  /** Not 0: calls will have a store (drawloomUseStore). */
+  /** Nonzero if calls will have a store (drawloomUseStore). */
   int stores;
-  /** What plans for the memory go by, as drawloom-run --calibrate prints it:
-   * "operations=1e11,memory=1e10,copy=4e9,write=1e9,read=1e9" or some of these;
-   * by default these, and those of an H100 for GPUs. */
+  /** Rates that memory planning assumes, as printed by drawloom-run
+   * --calibrate: "operations=1e11,memory=1e10,copy=4e9,write=1e9,read=1e9" or a
+   * subset. These are also the defaults; for GPUs the defaults are those of an
+   * H100. */
   const char *memoryRates;
-  /** File for the plan for the memory, in words (.txt) or as data (.json). A
-   * compiler that has one takes no program from the cache folder. */
+  /** File to which the memory plan is written, as text (.txt) or as data
+   * (.json). If it is set, no program is read from the cache folder. */
   const char *plan;
 } DrawloomCompilerOptions;
 
-/** `options` may be NULL. Nothing of it is needed after the call. */
+/** Creates a compiler. `options` may be NULL, and is not needed after the
+ * call. */
 DRAWLOOM_API DrawloomError *
 drawloomCompilerCreate(const DrawloomCompilerOptions *options,
                        DrawloomCompiler **compiler);
-/** Programs outlive their compiler. */
+/** Destroys a compiler. Programs outlive the compiler that made them. */
 DRAWLOOM_API void drawloomCompilerDestroy(DrawloomCompiler *compiler);
 
 typedef struct DrawloomSource {
-  /** For messages. */
+  /** Name used in messages. */
   const char *name;
-  /** MLIR's text or bytecode. */
+  /** MLIR text or bytecode. */
   const char *contents;
   size_t bytes;
 } DrawloomSource;
 
-/** The extents of all arguments of a function of the program. */
+/** The extents of all arguments of one function of the program. */
 typedef struct DrawloomShapes {
   const char *function;
   const DrawloomExtents *arguments;
   size_t argumentCount;
 } DrawloomShapes;
 
-/** Compiles sources, linked to one program: a private function that one only
- * declares is defined by another. Where no shapes are given, functions keep
- * their `?`, and take any extents (drawloomFunctionBind); an error says where
- * that cannot be. The same sources and shapes give the same
+/** Compiles sources and links them into one program: a private function that
+ * one source only declares is defined by another. If no shapes are given,
+ * functions keep their `?` and accept any extents (drawloomFunctionBind); if
+ * that is impossible, the call fails. The same sources and shapes give the same
  * program again, from this compiler's memory or from the cache; threads that
- * ask for it at once wait for the one that compiles it. */
+ * request the same program concurrently wait for the one that compiles it. */
 DRAWLOOM_API DrawloomError *
 drawloomCompile(DrawloomCompiler *compiler, const DrawloomSource *sources,
                 size_t sourceCount, const DrawloomShapes *shapes,
                 size_t shapeCount, DrawloomProgram **program);
-/** The same for files. */
+/** Like drawloomCompile, but reads the sources from files. */
 DRAWLOOM_API DrawloomError *
 drawloomCompileFiles(DrawloomCompiler *compiler, const char *const *files,
                      size_t fileCount, const DrawloomShapes *shapes,
                      size_t shapeCount, DrawloomProgram **program);
-/** Reads sources and compiles nothing: the functions of the program that this
- * gives can be asked for their types, where an extent that the sources leave
- * open is -1, and not called. */
+/** Parses sources without compiling them. The functions of the resulting
+ * program can be queried for their types, in which an open extent is -1, but
+ * cannot be called. */
 DRAWLOOM_API DrawloomError *drawloomParse(DrawloomCompiler *compiler,
                                           const DrawloomSource *sources,
                                           size_t sourceCount,
                                           DrawloomProgram **program);
-/** Stops the compilations that are in progress, as `cancelled` does; those that
- * begin later are not concerned. */
+/** Stops the compilations in progress, as `cancelled` does; later compilations
+ * are not affected. */
 DRAWLOOM_API void drawloomCompilerCancel(DrawloomCompiler *compiler);
 
-/** What a compiler keeps in memory. */
+/** Statistics of the programs that a compiler keeps in memory. */
 typedef struct DrawloomCompilerMemory {
-  /** sizeof(DrawloomCompilerMemory), set by the caller. */
+  /** Set by the caller to sizeof(DrawloomCompilerMemory). */
   size_t size;
-  /** Programs that it would give again without compiling; 256 at most. */
+  /** Number of programs that can be returned again without compiling; at most
+   * 256. */
   uint64_t programs;
-  /** Bytes that these take, as drawloomProgramMemory counts them: code,
+  /** Bytes that these programs take, as counted by drawloomProgramMemory: code,
    * artifact and kept workspaces. */
   uint64_t bytes;
 } DrawloomCompilerMemory;
 
 DRAWLOOM_API void drawloomCompilerMemory(DrawloomCompiler *compiler,
                                          DrawloomCompilerMemory *memory);
-/** How often a compiler was asked for programs, and what it did for them. */
+/** Counts of the programs requested from a compiler, by how each was
+ * obtained. */
 typedef struct DrawloomCompilerStatistics {
-  /** sizeof(DrawloomCompilerStatistics), set by the caller. */
+  /** Set by the caller to sizeof(DrawloomCompilerStatistics). */
   size_t size;
-  /** Programs that were compiled, and the seconds that this took. */
+  /** Number of programs that were compiled, and the total compilation time in
+   * seconds. */
   uint64_t compiled;
   double seconds;
-  /** Programs that the cache on disk had. */
+  /** Number of programs that were found in the cache on disk. */
   uint64_t loaded;
-  /** Programs that were in memory. */
+  /** Number of programs that were found in memory. */
   uint64_t remembered;
-  /** Programs that could not be compiled. */
+  /** Number of programs that failed to compile. */
   uint64_t failed;
 } DrawloomCompilerStatistics;
 
@@ -162,46 +171,48 @@ DRAWLOOM_API void
 drawloomCompilerStatistics(DrawloomCompiler *compiler,
                            DrawloomCompilerStatistics *statistics);
 
-/** Forgets these programs; what the caller holds of them stays. */
+/** Drops the programs that the compiler keeps in memory; programs held by the
+ * caller stay valid. */
 DRAWLOOM_API void drawloomCompilerForget(DrawloomCompiler *compiler);
 
 /*===----------------------------------------------------------------------===*/
-/* Reports: where the time of a function goes */
+/** Reports: where the time of a function goes */
 /*===----------------------------------------------------------------------===*/
 
 typedef struct DrawloomReport DrawloomReport;
 
 typedef struct DrawloomReportOptions {
-  /** sizeof(DrawloomReportOptions), so that later ones can have more. What is 0
-   * or NULL below stands for its default. */
+  /** Set to sizeof(DrawloomReportOptions), so that later versions can add
+   * fields. A field below that is 0 or NULL takes its default. */
   size_t size;
-  /** The function; by default the only public one. */
+  /** The function to report on; defaults to the only public function. */
   const char *function;
-  /** What it is called with, as drawloomCall takes it; by default random
-   * values: floats in [-1, 1), integers 0 and 1. */
+  /** Arguments of the calls, as drawloomCall takes them; random by default:
+   * floats in [-1, 1), integers 0 and 1. */
   const DrawloomBuffer *arguments;
   size_t argumentCount;
-  /** Calls whose mean is taken, after two that are not measured; 20 by default.
-   */
+  /** Number of timed calls, whose mean is reported, after two warm-up calls;
+   * defaults to 20. */
   unsigned calls;
-  /** Threads of a call; 1 by default. */
+  /** Number of threads per call; defaults to 1. */
   unsigned threads;
 } DrawloomReportOptions;
 
-/** Compiles one function of the sources, with nothing from the compiler's
- * memory or the cache, calls it, and measures the roofs of this machine, for
- * some tenths of a second: what else runs meanwhile disturbs the figures. The
- * report has each kernel's time, operations and bytes, the time of each phase
- * of the compiler, and its remarks. The compiler must have one instruction set.
- * Stopped as compilations are. `options` may be NULL. */
+/** Compiles one function of the sources, bypassing the compiler's memory and
+ * the cache, calls it, and measures the roofline limits of this machine, which
+ * takes some tenths of a second. Other load on the machine disturbs the
+ * figures. The report contains the time, operations and bytes of each kernel,
+ * the time of each compiler phase, and the compiler's remarks. The compiler
+ * must have exactly one instruction set. Cancellation works as for
+ * compilations. `options` may be NULL. */
 DRAWLOOM_API DrawloomError *
 drawloomReportCreate(DrawloomCompiler *compiler, const DrawloomSource *sources,
                      size_t sourceCount, const DrawloomShapes *shapes,
                      size_t shapeCount, const DrawloomReportOptions *options,
                      DrawloomReport **report);
-/** The report of functions that are called one after the other, the i-th of
- * them `times[i]` times (NULL: each once). Of one target, instruction set and
- * number of threads. */
+/** Joins the reports of functions that are called one after another, the i-th
+ * of them `times[i]` times (once each if `times` is NULL). All reports must
+ * have the same target, instruction set and number of threads. */
 DRAWLOOM_API DrawloomError *
 drawloomReportJoin(const DrawloomReport *const *reports, const unsigned *times,
                    size_t count, const char *title, DrawloomReport **joined);
@@ -210,17 +221,16 @@ DRAWLOOM_API void drawloomReportDestroy(DrawloomReport *report);
 typedef enum DrawloomReportFormat {
   /** Tables for a terminal. */
   DRAWLOOM_REPORT_TEXT = 0,
-  /** An object for programs: seconds, operations and bytes of one call. */
+  /** A machine-readable object: seconds, operations and bytes of one call. */
   DRAWLOOM_REPORT_JSON = 1,
-  /** A page that needs no other file; a script in it draws the JSON. */
+  /** A self-contained page, whose script draws the JSON. */
   DRAWLOOM_REPORT_HTML = 2
 } DrawloomReportFormat;
 
-/** UTF-8; lives as long as the report. */
+/** Returns the report as UTF-8; the string lives as long as the report. */
 DRAWLOOM_API const char *drawloomReportText(const DrawloomReport *report,
                                             DrawloomReportFormat format);
-/** Writes it to a file, which appears as a whole, in the place of one that was
- * there. */
+/** Writes the report to a file atomically, replacing an existing file. */
 DRAWLOOM_API DrawloomError *drawloomReportSave(const DrawloomReport *report,
                                                DrawloomReportFormat format,
                                                const char *path);

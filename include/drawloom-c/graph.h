@@ -7,7 +7,7 @@
  *
  *===----------------------------------------------------------------------===
  *
- * Makes the operands of the op rgnn.graph from lists of edges. In
+ * Makes the operands of the op rgnn.graph from lists of edges. Part of
  * libdrawloom_runtime.so and libdrawloom.so.
  *
  *===----------------------------------------------------------------------===*/
@@ -24,33 +24,36 @@ extern "C" {
 typedef struct DrawloomGraph DrawloomGraph;
 
 typedef struct DrawloomEdges {
-  /** sizeof(DrawloomEdges), so that later ones can have more. */
+  /** Set to sizeof(DrawloomEdges), so that later versions can add fields. */
   size_t size;
-  /** How many there are. */
+  /** Number of source nodes, target nodes, relations and edges. */
   int64_t sources, targets, relations, edges;
-  /** By edge; `relation` may be NULL where there is one. */
+  /** Source, target and relation of each edge; `relation` may be NULL if there
+   * is only one relation. */
   const void *source, *target, *relation;
-  /** DRAWLOOM_I32 or DRAWLOOM_I64, of all three. */
+  /** Element type of all three arrays: DRAWLOOM_I32 or DRAWLOOM_I64. */
   DrawloomElement element;
-  /** Nodes of a block and pairs of a tile; 0 for 1024 and 16. */
+  /** Nodes per block and pairs per tile; 0 selects the defaults, 1024 and
+   * 16. */
   int64_t rowsPerBlock, tileRows;
 } DrawloomEdges;
 
-/** Sorts edges by both of their ends. An index out of range is an error that
- * names the first edge that has one. Nothing of `edges` is needed after the
- * call. */
+/** Sorts edges by both of their ends. If an index is out of range, the error
+ * names the first such edge. `edges` is not needed after the call. */
 DRAWLOOM_API DrawloomError *drawloomGraphBuild(const DrawloomEdges *edges,
                                                DrawloomGraph **graph);
 DRAWLOOM_API void drawloomGraphDestroy(DrawloomGraph *graph);
 
-/** The 19 operands of rgnn.graph: 9 of incoming, 10 of outgoing edges. */
+/** Number of operands of rgnn.graph: 9 for incoming and 10 for outgoing
+ * edges. */
 #define DRAWLOOM_GRAPH_ARRAYS 19
-/** An array of 32-bit integers, `rows` by `columns` (1 of a list), which lives
- * as long as the graph. */
+/** Returns an array of 32-bit integers of shape `rows` x `columns` (1 column
+ * for a list), which lives as long as the graph. */
 DRAWLOOM_API const int32_t *drawloomGraphArray(const DrawloomGraph *graph,
                                                size_t index, int64_t *rows,
                                                int64_t *columns);
-/** Which of the given edges each edge of the graph is. */
+/** Returns, for each edge of the graph, its index in the given list of
+ * edges. */
 DRAWLOOM_API const int32_t *drawloomGraphEdges(const DrawloomGraph *graph);
 
 #ifdef __cplusplus

@@ -7,14 +7,15 @@
  *===----------------------------------------------------------------------===*
  *
  * A store keeps bytes that do not fit in memory until they are needed again,
- * such as what a backward pass needs of the forward pass. It writes them to
- * nameless files in folders of the caller's choice, which are gone when the
- * process is, and gives the same bytes back or an error, never others: each
- * MiB has a checksum in memory. In libdrawloom_runtime.so and libdrawloom.so.
+ * such as activations that the backward pass needs. It writes them to unnamed
+ * files in folders that the caller chooses; the files disappear with the
+ * process. A read returns the bytes that were written or an error, never wrong
+ * bytes: a checksum of each MiB is kept in memory. Part of
+ * libdrawloom_runtime.so and libdrawloom.so.
  *
- * Any thread may call any function. In a child that was forked a store is dead:
- * calls are errors there, but for a close, which does nothing, and its memory
- * is not mapped.
+ * Any thread may call any function. In a forked child, stores are dead: their
+ * memory is not mapped, and every call fails, except closing a store, which
+ * does nothing.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -30,27 +31,27 @@ extern "C" {
 typedef struct DrawloomStore DrawloomStore;
 
 typedef struct DrawloomStoreOptions {
-  /** sizeof(DrawloomStoreOptions), so that later ones can have more. What is 0
-   * or NULL below stands for its default. */
+  /** Set to sizeof(DrawloomStoreOptions), so that later versions can add
+   * fields. A field below that is 0 or NULL takes its default. */
   size_t size;
-  /** Where the files are; at least one. Records are spread over all of them,
-   * more to those that are faster: name one folder of each disk. */
+  /** Folders of the files; at least one. Records are spread over all folders,
+   * with more records on faster ones: name one folder of each disk. */
   const char *const *folders;
   size_t folderCount;
-  /** Bytes on the disks, all folders together, each with an equal share. They
-   * are taken when the store is opened, where the file system can do that. No
+  /** Total bytes on disk, divided equally among the folders. They are reserved
+   * when the store is opened, if the file system supports that. There is no
    * default. */
   uint64_t capacity;
-  /** Bytes of memory that the store has at most, for what is being written and
-   * what has been read: at least 8 MiB; 256 MiB by default. */
+  /** Max bytes of memory that the store uses for data being written and data
+   * read ahead: at least 8 MiB; defaults to 256 MiB. */
   uint64_t memory;
-  /** After so many nanoseconds an operation of a disk counts as failed, and its
-   * folder is not used any more; 30 s by default. */
+  /** Nanoseconds after which a disk operation counts as failed and its folder
+   * is no longer used; defaults to 30 s. */
   uint64_t timeout;
-  /** "io_uring", "threads", or "memory", which is for tests; by default the
-   * first where this process may use it, else the second. */
+  /** "io_uring", "threads", or "memory" (for tests). The default is "io_uring"
+   * if this process may use it, else "threads". */
   const char *device;
-  /** What is to go wrong, for tests: rules with a | between them, such as
+  /** Faults to inject, for tests: rules separated by |, such as
    *
    *   op=write;nth=3;do=errno EIO | op=read;p=1/100,7;do=flip 12
    *
@@ -77,150 +78,154 @@ typedef struct DrawloomStoreOptions {
   const char *faults;
 } DrawloomStoreOptions;
 
-/** Makes the files, and a thread that writes and reads them. */
+/** Opens a store: creates its files, and a thread that writes and reads
+ * them. */
 DRAWLOOM_API DrawloomError *
 drawloomStoreOpen(const DrawloomStoreOptions *options, DrawloomStore **store);
-/** Drops all records, waits for what is under way, up to so many nanoseconds (a
- * negative number: for as long as the options let an operation take), and
- * destroys the store. No other call may be under way, and no memory of it be
- * borrowed. Where the time ends, memory that a disk may still write to is
- * never given back, and the error says how much; the store is gone anyhow. */
+/** Drops all records, waits for operations in progress for up to `nanoseconds`
+ * (if negative, for the timeout in the options), and destroys the store. No
+ * other call may be in progress, and none of the store's memory may be
+ * borrowed. If the time runs out, memory that a disk may still write to is
+ * never freed, and the error states how much; the store is destroyed in any
+ * case. */
 DRAWLOOM_API DrawloomError *drawloomStoreClose(DrawloomStore *store,
                                                int64_t nanoseconds);
-/** Opens a store, closes it again, and gives a text to `write`, once: what it
- * would use, folder by folder, and why not something better. */
+/** Opens a store, closes it again, and calls `write` once with a text that
+ * states, for each folder, what the store would use and why it cannot use
+ * something better. */
 DRAWLOOM_API DrawloomError *
 drawloomStoreProbe(const DrawloomStoreOptions *options,
                    void (*write)(void *context, const char *text),
                    void *context);
 
-/** Bytes that a store has. The number of one that has been dropped is an error
- * in each call, also once its index names another. No record is {0, 0}. */
+/** Identifies bytes in a store. A call with the number of a dropped record is
+ * an error, even after its index has been reused. {0, 0} is no record. */
 typedef struct DrawloomRecord {
   uint32_t index, generation;
 } DrawloomRecord;
 
-/** The `due` of a record for which no order is known. */
+/** Value of `due` for a record whose order is unknown. */
 #define DRAWLOOM_DUE_UNKNOWN UINT64_MAX
 
-/** A flag of a put: the record cannot be computed again, as an optimizer's
- * state cannot. What was written of it is read back from the disk at once, and
- * the bytes stay in memory until all checksums were right: what was not is
- * written to another place, in another folder where there is one. Where none
- * takes it the record has failed, and drawloomStoreFinish says so; but it can
- * still be got, and its bytes hold memory until it is dropped. */
+/** Flag of a put: the record cannot be recomputed, such as an optimizer's
+ * state. The data written is immediately read back from the disk, and the bytes
+ * stay in memory until all checksums have matched; data that does not match is
+ * written to another place, in another folder if there is one. If no folder
+ * accepts the data, the record has failed, and drawloomStoreFinish reports it;
+ * the record can still be read, and occupies memory until it is dropped. */
 #define DRAWLOOM_PUT_PERSISTENT 1u
 
-/** Copies the bytes, which may be changed as soon as this returns. Waits for
- * memory where the disks are slower than the caller. `site` is a short name for
- * messages, such as that of a layer; it is copied. `due` is the record's place
- * in the order of the gets to come: those that are due last are written first.
- * `flags` is 0 or DRAWLOOM_PUT_PERSISTENT.
+/** Stores a copy of the bytes, which may be modified as soon as the function
+ * returns. Waits for memory if the disks are slower than the caller. `site` is
+ * a short name for messages, such as that of a layer; it is copied. `due` is
+ * the record's position in the order of future gets: records that are due last
+ * are written first. `flags` is 0 or DRAWLOOM_PUT_PERSISTENT.
  *
- * `*record` is {0, 0} before the call. After so many nanoseconds `*done` is 0
- * and there is no error: `*record` then names what has begun, if anything has,
- * and the same call goes on from there, or drawloomStoreDrop ends it. A
- * negative number waits for as long as it takes. */
+ * `*record` must be {0, 0} before the call. After `nanoseconds`, `*done` is 0
+ * and there is no error: `*record` then names the record that was begun, if
+ * any; repeat the call to continue, or call drawloomStoreDrop to abandon it. A
+ * negative time waits without limit. */
 DRAWLOOM_API DrawloomError *
 drawloomStorePut(DrawloomStore *store, const void *data, uint64_t bytes,
                  const char *site, uint64_t due, uint32_t flags,
                  int64_t nanoseconds, DrawloomRecord *record, int *done);
-/** Says which records are got next, and in which order, in the place of what
- * was said before; with NULL, all of them by their `due`. They are read as far
- * ahead as the memory allows. A get out of this order works, too. */
+/** Declares which records are read next, and in which order, replacing any
+ * previous declaration; with NULL, all records in the order of their `due`.
+ * Records are read as far ahead as memory allows. Reads in a different order
+ * work as well. */
 DRAWLOOM_API DrawloomError *drawloomStoreExpect(DrawloomStore *store,
                                                 const DrawloomRecord *records,
                                                 size_t count);
-/** Copies a record to memory of the caller's, as often as it is called. After
- * so many nanoseconds `*done` is 0 and there is no error: `*progress`, 0 before
- * the first call, then says how far it came, and the same call again goes on
- * from there in the same memory. Without `progress` each call begins anew. A
- * negative number waits for as long as it takes. */
+/** Copies a record to the caller's memory; may be called repeatedly. After
+ * `nanoseconds`, `*done` is 0 and there is no error: `*progress`, which must be
+ * 0 before the first call, then records how much was copied, and the same call
+ * with the same memory continues from there. If `progress` is NULL, each call
+ * starts over. A negative time waits without limit. */
 DRAWLOOM_API DrawloomError *drawloomStoreGet(DrawloomStore *store,
                                              DrawloomRecord record, void *to,
                                              int64_t nanoseconds,
                                              uint64_t *progress, int *done);
-/** Lends a record's bytes in memory of the store's, at a multiple of 4096, to
- * be read. It lasts until drawloomStoreReturn, also where the record is dropped
- * before. Several that borrow one record get the same memory. After so many
- * nanoseconds `*data` is NULL and there is no error. Where borrowed records
- * leave no memory for it, that is DRAWLOOM_ERROR_MEMORY; drawloomStoreGet works
- * even then. */
+/** Lends a record's bytes, read-only, in the store's memory at a multiple of
+ * 4096. The loan lasts until drawloomStoreReturn, even if the record is dropped
+ * before. Multiple borrowers of one record get the same memory. After
+ * `nanoseconds`, `*data` is NULL and there is no error. If borrowed records
+ * leave too little memory, the call fails with DRAWLOOM_ERROR_MEMORY;
+ * drawloomStoreGet works even then. */
 DRAWLOOM_API DrawloomError *drawloomStoreBorrow(DrawloomStore *store,
                                                 DrawloomRecord record,
                                                 int64_t nanoseconds,
                                                 void **data);
-/** Gives borrowed memory back, once for each time it was lent. */
+/** Returns borrowed memory; call once for each borrow. */
 DRAWLOOM_API DrawloomError *drawloomStoreReturn(DrawloomStore *store,
                                                 void *data);
-/** Ends a record. What of it has not been written never is. Waits for nothing.
- */
+/** Drops a record. Data that has not been written yet never is. Does not
+ * wait. */
 DRAWLOOM_API DrawloomError *drawloomStoreDrop(DrawloomStore *store,
                                               DrawloomRecord record);
 /** Drops `old` as soon as all of `by`, a persistent record, has been written
- * and read back; waits for nothing. So of something that is put again and
- * again, such as an optimizer's state, there is one verified version at each
- * moment: put the new one, let it replace the old one, and use the new one
- * only. A put for which there is no room waits for what is replaced. Where `by`
- * fails, or is dropped before, `old` stays. */
+ * and verified; does not wait. So data that is put repeatedly, such as an
+ * optimizer's state, has a verified version at every moment: put the new
+ * version, let it replace the old one, and use only the new one. A put that
+ * finds no room waits for replaced records to be dropped. If `by` fails, or is
+ * dropped first, `old` stays. */
 DRAWLOOM_API DrawloomError *drawloomStoreReplace(DrawloomStore *store,
                                                  DrawloomRecord old,
                                                  DrawloomRecord by);
-/** Waits until all records that are not dropped are on the disks, and those
- * that are persistent are verified. A record that could not be written or read
- * is an error of each call on it until it is dropped, but for a persistent one
- * that memory still has; this one gives the first of these errors. After so
- * many nanoseconds `*done` is 0 and there is no error. */
+/** Waits until all records that are not dropped are on disk and all persistent
+ * records are verified. After a failed write or read, each call on the record
+ * fails until it is dropped, except for a persistent record that is still in
+ * memory. This call returns the first of these errors. After `nanoseconds`,
+ * `*done` is 0 and there is no error. */
 DRAWLOOM_API DrawloomError *drawloomStoreFinish(DrawloomStore *store,
                                                 int64_t nanoseconds, int *done);
 
-/** Where calls of programs that this thread makes from now on keep the values
- * that leave memory (drawloom-run --spill, or spill= in Python, compile such
- * programs); NULL for nowhere. The store must live as long. A call whose store
- * fails is made once more, and then ends with DRAWLOOM_ERROR_STORAGE. */
+/** Sets the store in which this thread's subsequent program calls keep the
+ * values that leave memory (such programs are compiled with drawloom-run
+ * --spill, or spill= in Python); NULL for none. The store must outlive these
+ * calls. If the store fails during a call, the call is retried once, and then
+ * ends with DRAWLOOM_ERROR_STORAGE. */
 DRAWLOOM_API void drawloomUseStore(DrawloomStore *store);
-/** Of so many bytes of memory that a program was compiled for
- * (DrawloomCompilerOptions), those that are its store's: a quarter, 8 to
- * 256 MiB. */
+/** Returns the store's share of the `memory` bytes that a program was compiled
+ * for (DrawloomCompilerOptions): a quarter, clamped to 8 to 256 MiB. */
 DRAWLOOM_API uint64_t drawloomStoreShare(uint64_t memory);
 
-/** What a store has done since it was opened. Bytes are those of records;
- * `written` and `read` also have what rounds these up to pages. */
+/** Statistics of a store since it was opened. Bytes are those of records;
+ * `written` and `read` also include the padding to whole pages. */
 typedef struct DrawloomStoreCounts {
-  /** sizeof(DrawloomStoreCounts). */
+  /** Set to sizeof(DrawloomStoreCounts). */
   size_t size;
-  /** Records and bytes there are now. */
+  /** Current number of records and their bytes. */
   uint64_t records, bytes;
-  /** Records and bytes that were put, and that were got or borrowed. */
+  /** Records put and their bytes; records read or borrowed and their bytes. */
   uint64_t puts, bytesPut, gets, bytesGot;
-  /** Bytes that went to the disks and came back, to be compared or to be got.
-   */
+  /** Bytes written to the disks, and bytes read back to be verified or
+   * returned. */
   uint64_t written, read;
-  /** Bytes that were got before their memory was needed for others, and those
-   * that were never written since they were dropped before. */
+  /** Bytes that were read before their memory was needed for others, and bytes
+   * never written because their records were dropped first. */
   uint64_t forwarded, cancelled;
   /** Nanoseconds that callers waited in puts, and in gets and borrows. */
   uint64_t putStall, getStall;
-  /** Transfers that were repeated, in part or as a whole; checksums that were
-   * wrong; records that failed. */
+  /** Number of transfers that were retried in part or in full, of wrong
+   * checksums, and of failed records. */
   uint64_t retries, mismatches, failures;
-  /** Bytes on the disks that are not used any more since they failed. */
+  /** Bytes on the disks that are no longer used because they failed. */
   uint64_t quarantined;
-  /** Folders that are not used any more since they hung. */
+  /** Number of folders that are no longer used because they hung. */
   uint64_t deadFolders;
-  /** Bytes of memory that the store has now, and the most there have been;
-   * of these, what is lent, and what a disk that hangs may still write to. */
+  /** Current and peak bytes of the store's memory; of these, bytes on loan, and
+   * bytes that a hung disk may still write to. */
   uint64_t memory, mostMemory, lent, leaked;
-  /** Bytes of persistent records that came back as they were written. */
+  /** Bytes of persistent records that were read back intact. */
   uint64_t verified;
 } DrawloomStoreCounts;
 
 DRAWLOOM_API void drawloomStoreStatistics(const DrawloomStore *store,
                                           DrawloomStoreCounts *counts);
-/** Gives the last events (65,536 at most) to `write`, once, in the JSON format
- * that Chrome's and Perfetto's timelines read: puts, gets and borrows, each
- * with what it waited for; of each folder writes, reads, and what was read back
- * to be compared ("check"). */
+/** Calls `write` once with the most recent events (at most 65,536) in the JSON
+ * format of the Chrome and Perfetto timelines: puts, gets and borrows, each
+ * with what it waited for; and, for each folder, writes, reads, and
+ * verification reads ("check"). */
 DRAWLOOM_API DrawloomError *drawloomStoreTrace(const DrawloomStore *store,
                                                void (*write)(void *context,
                                                              const char *text),

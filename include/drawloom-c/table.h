@@ -6,9 +6,9 @@
  *
  *===----------------------------------------------------------------------===*
  *
- * A table is a file of rows of one length. A fetch reads rows by number, on
- * threads of the table's own, ahead of their use. In libdrawloom_runtime.so and
- * libdrawloom.so.
+ * A table is a file of rows of equal length. A fetch reads rows by number, on
+ * the table's own threads, ahead of their use. Part of libdrawloom_runtime.so
+ * and libdrawloom.so.
  *
  *===----------------------------------------------------------------------===*/
 
@@ -25,55 +25,58 @@ typedef struct DrawloomTable DrawloomTable;
 typedef struct DrawloomFetch DrawloomFetch;
 
 typedef struct DrawloomTableFile {
-  /** sizeof(DrawloomTableFile), so that later ones can have more. */
+  /** Set to sizeof(DrawloomTableFile), so that later versions can add
+   * fields. */
   size_t size;
   const char *path;
-  /** Bytes in front of the first row, rows, and bytes of a row. */
+  /** Bytes before the first row, number of rows, and bytes per row. */
   int64_t offset, rows, rowBytes;
-  /** How many bytes the rows of all fetches have at most that are being read or
-   * held; 0 for 64 MiB. What is given back is kept within it for later ones. */
+  /** Max bytes of rows being read or held, over all fetches; 0 selects 64 MiB.
+   * Memory that fetches give back is kept for later ones, within this limit. */
   int64_t memory;
-  /** Threads, each of which has one read under way; 0 for 8. */
+  /** Number of reader threads, each with one read in progress; 0 selects 8. */
   int64_t readers;
 } DrawloomTableFile;
 
-/** Opens the file for reading. One that is shorter than its rows is an error.
- */
+/** Opens a file for reading. A file that is shorter than its rows is an
+ * error. */
 DRAWLOOM_API DrawloomError *drawloomTableOpen(const DrawloomTableFile *file,
                                               DrawloomTable **table);
-/** The table's fetches are destroyed before. */
+/** Closes a table. Its fetches must be destroyed first. */
 DRAWLOOM_API void drawloomTableClose(DrawloomTable *table);
 
-/** Starts to read `count` rows, whose numbers are not needed after the call;
- * `element` is DRAWLOOM_I32 or DRAWLOOM_I64. Rows that are named more than once
- * are read once. A number out of range is an error that names its place.
- * Fetches begin in the order in which they are started, each as soon as the
- * table's memory has room for it. */
+/** Starts to read `count` rows; the array of row numbers is not needed after
+ * the call. `element` is DRAWLOOM_I32 or DRAWLOOM_I64. Rows that are named more
+ * than once are read once. If a number is out of range, the error names its
+ * position. Fetches begin in the order in which they are started, each as soon
+ * as the table's memory has room for it. */
 DRAWLOOM_API DrawloomError *drawloomTableFetch(DrawloomTable *table,
                                                const void *numbers,
                                                DrawloomElement element,
                                                int64_t count,
                                                DrawloomFetch **fetch);
-/** Waits for the rows, which follow each other in the order of their numbers,
- * at an address that is a multiple of 64; they may be written to and live as
- * long as the fetch. After so many nanoseconds `rows` is NULL and there is no
- * error; a negative number waits for as long as it takes. */
+/** Waits for the rows of a fetch. They are contiguous, in the order of their
+ * numbers, at an address that is a multiple of 64; they may be written to, and
+ * live as long as the fetch. After `nanoseconds`, `rows` is NULL and there is
+ * no error; a negative time waits without limit. */
 DRAWLOOM_API DrawloomError *drawloomFetchWait(DrawloomFetch *fetch,
                                               int64_t nanoseconds, void **rows);
-/** Gives its memory back, also where rows are still being read. */
+/** Destroys a fetch and frees its memory, even if rows are still being read. */
 DRAWLOOM_API void drawloomFetchDestroy(DrawloomFetch *fetch);
 
-/** What a table has done since it was opened. */
+/** Statistics of a table since it was opened. */
 typedef struct DrawloomTableCounts {
-  /** sizeof(DrawloomTableCounts). */
+  /** Set to sizeof(DrawloomTableCounts). */
   size_t size;
-  /** Fetches; rows that they asked for, and different ones within a fetch. */
+  /** Number of fetches, of rows requested, and of rows that are distinct within
+   * their fetch. */
   int64_t fetches, rows, rowsRead;
-  /** Calls of the system, and what they read, gaps between rows included. */
+  /** Number of read system calls, and bytes read, including gaps between
+   * rows. */
   int64_t reads, bytes;
-  /** Bytes of rows that are held now, and the most there have been. */
+  /** Current and peak bytes of rows held. */
   int64_t held, mostHeld;
-  /** How long callers have waited for rows, in nanoseconds. */
+  /** Nanoseconds that callers have waited for rows. */
   int64_t waited;
 } DrawloomTableCounts;
 

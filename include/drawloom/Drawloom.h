@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The C interface (drawloom-c/drawloom.h, whose comments hold here too) as
-// values that own what they stand for. C++17, with or without exceptions: none
-// is thrown, errors are values.
+// The C interface (drawloom-c/drawloom.h, whose comments apply here too) as C++
+// values that own their objects. C++17, with or without exceptions: errors are
+// returned as values, never thrown.
 //
 //   auto compiler = drawloom::Compiler::create();
 //   if (!compiler)
@@ -37,40 +37,42 @@ struct Shapes {
 };
 
 struct CompilerOptions {
-  /// Empty strings stand for the defaults.
+  /// An empty string selects the default.
   std::string target, isa, dumpPhasesTo;
-  /// Whether compiled programs are kept on disk, and where; empty: the user's
-  /// own folder.
+  /// Whether and where compiled programs are kept on disk; an empty folder
+  /// selects the user's own cache folder.
   bool cache = true;
   std::string cacheFolder;
   uint64_t cacheBytes = 0;
-  /// Bytes that a call may take beside its buffers, 0 for as many as it needs;
-  /// whether calls will have a store; and what plans go by and are written to.
+  /// Max bytes that a call may use besides its buffers, 0 for no limit; whether
+  /// calls will have a store; the rates that memory plans assume; and the file
+  /// that plans are written to.
   uint64_t memory = 0;
   bool stores = false;
   std::string memoryRates, plan;
-  /// Called with what is worth knowing though nothing failed. What it throws is
-  /// dropped: nothing may pass through the compiler.
+  /// Called with messages worth knowing although nothing failed. Exceptions
+  /// thrown by the callback are dropped: nothing may propagate through the
+  /// compiler.
   std::function<void(const char *)> note;
-  /// Asked now and then; true stops the compilation. What it throws counts as
-  /// that.
+  /// Polled during compilation; returning true, or throwing, stops it.
   std::function<bool()> cancelled;
 };
 
-/// Where the time of a function goes.
+/// Shows where the time of a function goes.
 class Report {
 public:
   explicit Report(DrawloomReport *report) : handle(report) {}
   std::string text() const { return get(DRAWLOOM_REPORT_TEXT); }
   std::string json() const { return get(DRAWLOOM_REPORT_JSON); }
-  /// A page that needs no other file.
+  /// Returns a self-contained page.
   std::string html() const { return get(DRAWLOOM_REPORT_HTML); }
   Result<void> save(DrawloomReportFormat format,
                     const std::string &path) const {
     return Result<void>(drawloomReportSave(handle.get(), format, path.c_str()));
   }
 
-  /// Of functions that are called one after the other, each so many times.
+  /// Joins the reports of functions that are called one after another, each the
+  /// given number of times.
   static Result<Report>
   join(const std::vector<std::pair<const Report *, unsigned>> &parts,
        const std::string &title) {
@@ -101,9 +103,9 @@ private:
 };
 
 struct ReportOptions {
-  /// Empty: the only public one.
+  /// The function to report on; if empty, the only public one.
   std::string function;
-  /// Empty: random ones.
+  /// Arguments of the calls; random if empty.
   std::vector<DrawloomBuffer> arguments;
   unsigned calls = 20, threads = 1;
 };
@@ -182,7 +184,7 @@ public:
         });
   }
 
-  /// Compiles one function anew and measures it.
+  /// Recompiles one function and measures it.
   Result<Report> report(const std::vector<Source> &sources,
                         const ReportOptions &options = {},
                         const std::vector<Shapes> &shapes = {}) const {
@@ -253,7 +255,7 @@ private:
       drawloomCompilerDestroy(compiler);
     }
   };
-  /// The compiler calls `note` and `cancelled` in it.
+  /// Passed as context when the compiler calls `note` and `cancelled`.
   std::unique_ptr<CompilerOptions> options;
   std::unique_ptr<DrawloomCompiler, Destroy> handle;
 };

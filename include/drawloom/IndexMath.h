@@ -16,8 +16,8 @@
 
 namespace drawloom {
 
-/// Computes with extents, which are not negative: at once where they are known,
-/// else by ops. So a rule is written once for both.
+/// Computes with nonnegative extents: folds the result if both extents are
+/// known, and else creates ops. So a rule is written once for both cases.
 class IndexMath {
 public:
   IndexMath(mlir::OpBuilder &b, mlir::Location loc) : b(b), loc(loc) {}

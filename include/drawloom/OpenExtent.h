@@ -13,26 +13,26 @@
 
 namespace drawloom {
 
-/// One of a function's open extents, or what is a constant larger: where
-/// sequences are packed, their starts have one entry more than there are
-/// sequences.
+/// An open extent of a function, or an open extent plus a constant: packed
+/// sequences, for example, have one more offset than there are sequences.
 struct OpenExtent {
   int64_t number = 0;
-  /// From 0 to `mostMore`: more than what a program is, less than what
-  /// overflows.
+  /// The constant, from 0 to `mostMore`: large enough for any program, too
+  /// small to overflow.
   int64_t more = 0;
   static constexpr int64_t mostMore = 1 << 20;
 
-  /// As one number of 0 or more.
+  /// Encodes the extent as one nonnegative number.
   int64_t code() const { return number + more * (int64_t(1) << 32); }
   static OpenExtent ofCode(int64_t code) {
     return {code & 0xffffffff, code >> 32};
   }
-  /// In shapes, where known extents are 0 or more.
+  /// Encodes the extent as a negative number for shapes, in which known extents
+  /// are nonnegative.
   int64_t inShape() const { return -1 - code(); }
   static OpenExtent ofShape(int64_t extent) { return ofCode(-1 - extent); }
 
-  /// Where the open extents of a call are these.
+  /// Returns the extent's value, given the open extents of a call.
   int64_t in(const int64_t *extents) const { return extents[number] + more; }
 };
 

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The C interface to compiled programs (drawloom-c/runtime.h, whose comments
-// hold here too) as values that own what they stand for. C++17, with or without
-// exceptions: none is thrown, errors are values.
+// apply here too) as C++ values that own their objects. C++17, with or without
+// exceptions: errors are returned as values, never thrown.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@
 
 namespace drawloom {
 
-/// Why something failed.
+/// Describes why an operation failed.
 class Error {
 public:
   explicit Error(DrawloomError *error) : handle(error) {}
@@ -43,7 +43,7 @@ private:
   std::unique_ptr<DrawloomError, Destroy> handle;
 };
 
-/// A value, or the error for which there is none.
+/// A value, or the error that explains why there is none.
 template <typename T> class Result {
 public:
   Result(T value) : state(std::move(value)) {}
@@ -77,13 +77,13 @@ struct Type {
   DrawloomElement element;
   std::vector<int64_t> extents;
   int64_t bytes;
-  /// What the program calls it; "" where it does not say.
+  /// The name that the program gives to the value; "" if it has none.
   std::string name;
 };
 
 class BoundFunction;
 
-/// A function of a program, which must outlive it. Cheap to copy.
+/// A function of a program; the program must outlive it. Cheap to copy.
 class Function {
 public:
   explicit Function(const DrawloomFunction *function) : handle(function) {}
@@ -96,7 +96,7 @@ public:
     return types(drawloomResultCount(handle), drawloomResultType,
                  drawloomResultName);
   }
-  /// The index of the argument or result of that name.
+  /// Finds the index of the argument or result with the given name.
   Result<size_t> findArgument(const std::string &name) const {
     return find(drawloomArgumentFind, name);
   }
@@ -104,11 +104,12 @@ public:
     return find(drawloomResultFind, name);
   }
   int64_t workspace() const { return drawloomFunctionWorkspace(handle); }
-  /// The most bytes that a call keeps in a store at once.
+  /// Max bytes that a call keeps in a store at any time.
   int64_t stored() const { return drawloomFunctionStored(handle); }
-  /// How many extents it leaves open.
+  /// Returns the number of open extents of the function.
   size_t openExtents() const { return drawloomFunctionOpenExtents(handle); }
-  /// The function for arguments of these shapes: see drawloomFunctionBind.
+  /// Binds the function to the shapes of its arguments; see
+  /// drawloomFunctionBind.
   Result<BoundFunction>
   bind(const std::vector<std::vector<int64_t>> &shapes) const;
 
@@ -118,8 +119,8 @@ public:
     return Result<void>(drawloomCall(handle, arguments.data(), arguments.size(),
                                      results.data(), results.size(), threads));
   }
-  /// With tensors of DLPack; a pointer to a DLTensor may be cast to one to a
-  /// DrawloomTensor.
+  /// Calls the function with DLPack tensors; a DLTensor pointer may be cast to
+  /// a DrawloomTensor pointer.
   Result<void> callTensors(const std::vector<const DrawloomTensor *> &arguments,
                            const std::vector<const DrawloomTensor *> &results,
                            unsigned threads = 1) const {
@@ -127,7 +128,7 @@ public:
                                             arguments.size(), results.data(),
                                             results.size(), threads));
   }
-  /// With tensors of the program's device, on a CUstream.
+  /// Calls the function with tensors on the program's device, on a CUstream.
   Result<void>
   callTensorsOnStream(const std::vector<const DrawloomTensor *> &arguments,
                       const std::vector<const DrawloomTensor *> &results,
@@ -136,7 +137,7 @@ public:
         drawloomCallTensorsOnStream(handle, arguments.data(), arguments.size(),
                                     results.data(), results.size(), stream));
   }
-  /// Whether such a call takes this argument from the host's memory.
+  /// Returns whether callTensorsOnStream takes this argument from host memory.
   bool takesNumber(size_t argument) const {
     return drawloomArgumentIsNumber(handle, argument) != 0;
   }
@@ -166,7 +167,7 @@ private:
   const DrawloomFunction *handle;
 };
 
-/// A function whose open extents are said; its program must outlive it.
+/// A function whose open extents are bound; its program must outlive it.
 class BoundFunction {
 public:
   explicit BoundFunction(DrawloomBoundFunction *bound) : handle(bound) {}
@@ -195,7 +196,8 @@ Function::bind(const std::vector<std::vector<int64_t>> &shapes) const {
   return BoundFunction(bound);
 }
 
-/// An argument: memory that is read. The C interface has one type for both.
+/// Makes a buffer for an argument, which is only read; the C interface uses one
+/// type for arguments and results.
 template <typename T> DrawloomBuffer buffer(const T *data, size_t count) {
   return {const_cast<T *>(data), count * sizeof(T)};
 }
@@ -217,9 +219,9 @@ public:
     return Function(function);
   }
 
-  /// From a file that `save` wrote; for the best instruction set that this
-  /// machine runs, or the one that is named; for the CPU if the file has code
-  /// for it, or the target that is named.
+  /// Loads a program from a file that `save` wrote. If `isa` is empty, the best
+  /// instruction set that this machine runs is loaded; if `target` is empty,
+  /// the CPU is used if the file has code for it.
   static Result<Program> load(const std::string &path,
                               const std::string &isa = "",
                               const std::string &target = "") {
@@ -243,7 +245,7 @@ public:
   Result<void> save(const std::string &path) const {
     return Result<void>(drawloomProgramSave(handle.get(), path.c_str()));
   }
-  /// What `save` would write.
+  /// Returns the contents of the file that `save` would write.
   Result<std::string> serialize() const {
     std::string contents;
     auto append = [](void *context, const void *bytes, size_t count) {
@@ -257,14 +259,15 @@ public:
   }
 
   std::string target() const { return drawloomProgramTarget(handle.get()); }
-  /// Those that the program has code for, loaded or not.
+  /// Returns the targets that the program has code for, loaded or not.
   std::vector<std::string> targets() const {
     std::vector<std::string> list;
     for (size_t i = 0; i < drawloomProgramTargetCount(handle.get()); ++i)
       list.emplace_back(drawloomProgramTargetAt(handle.get(), i));
     return list;
   }
-  /// The set that is loaded, and those that the program has code for.
+  /// Returns the loaded instruction set; instructionSets() returns all sets
+  /// that the program has code for.
   std::string instructionSet() const {
     return drawloomProgramInstructionSet(handle.get());
   }
@@ -283,8 +286,8 @@ public:
   }
   void trim() const { drawloomProgramTrim(handle.get()); }
 
-  /// Of a program for a GPU: DLPack's type and number of its device, memory
-  /// there, copies, and the order of streams.
+  /// For a GPU program: its device as a DLPack type and number. The functions
+  /// below allocate and copy device memory, and order streams.
   std::pair<int32_t, int32_t> device() const {
     std::pair<int32_t, int32_t> device;
     drawloomProgramDevice(handle.get(), &device.first, &device.second);

@@ -14,21 +14,24 @@
 
 namespace drawloom {
 
-/// A folder of artifacts that any number of processes of one user may share: an
-/// entry appears as a whole, and is verified when it is read. It holds its key,
-/// and is used only where nobody but that user (and root) can have written it.
+/// A folder of artifacts that any number of processes of one user may share.
+/// Entries are written atomically and verified when they are read. Each entry
+/// stores its key, and is used only if nobody except that user (and root) can
+/// have written it.
 class DiskCache {
 public:
-  /// At most about `bytes` in all: the entries used longest ago go first.
+  /// The total size is limited to about `bytes`: the least recently used
+  /// entries are evicted first.
   DiskCache(llvm::StringRef folder, uint64_t bytes = uint64_t(1) << 30)
       : folder(folder), bytes(bytes) {}
 
-  /// $DRAWLOOM_CACHE, else drawloom below $XDG_CACHE_HOME or ~/.cache; empty
-  /// where DRAWLOOM_CACHE is set and empty, or no home is known: no cache.
+  /// Returns $DRAWLOOM_CACHE, else drawloom below $XDG_CACHE_HOME or ~/.cache.
+  /// Returns an empty string, which means no cache, if DRAWLOOM_CACHE is set
+  /// but empty, or if no home folder is known.
   static std::string defaultFolder();
 
-  /// Nothing where there is no such entry. An error where there is one that
-  /// cannot be used; the message says why.
+  /// Returns nothing if there is no such entry. If there is one that cannot be
+  /// used, the error says why.
   llvm::Expected<std::optional<Artifact>> find(llvm::StringRef key) const;
   llvm::Error keep(llvm::StringRef key, const Artifact &artifact) const;
 
@@ -39,11 +42,12 @@ private:
   uint64_t bytes;
 };
 
-/// Identifies the compiler: its own build and that of LLVM and MLIR. Code of
-/// another build is never used.
+/// Identifies the compiler by its own build and that of LLVM and MLIR. Code
+/// made by another build is never used.
 llvm::StringRef compilerBuild();
 
-/// The hexadecimal SHA-256 of the parts, each told apart from the next.
+/// Returns the hexadecimal SHA-256 of the parts, which are separated
+/// unambiguously.
 std::string cacheKey(llvm::ArrayRef<llvm::StringRef> parts);
 
 } // namespace drawloom

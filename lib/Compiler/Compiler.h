@@ -24,84 +24,86 @@ class PassManager;
 namespace drawloom {
 
 struct CompileOptions {
-  /// The state that the module is in, and the one to bring it to.
+  /// The state that the module is in, and the state to bring it to.
   Phase from = Phase::Input;
   Phase to = Phase::Llvm;
   const CompileTarget *target = &cpu::target();
   CodegenOptions codegen;
-  /// Where the module is written after each phase, as
-  /// <folder>/<n>-<phase>.mlir; empty: nowhere. With several instruction sets,
-  /// each has a folder of its own in it for what follows `blocks`.
+  /// Folder to which the module is written after each phase, as
+  /// <folder>/<n>-<phase>.mlir; empty for none. If there are several
+  /// instruction sets, each has a subfolder for the phases after `blocks`.
   std::string dumpPhasesTo;
-  /// Try how large the tiles of blocks should be, where the target says that it
-  /// is worth it.
+  /// Whether to choose tile sizes of blocks by trial, on targets for which that
+  /// is worthwhile.
   bool choosesTiles = true;
-  /// Where compiled programs are looked for and kept; null: nowhere.
+  /// Cache of compiled programs; null for none.
   const DiskCache *cache = nullptr;
-  /// Called with what a user may want to know though nothing failed: an entry
-  /// of the cache is damaged, the cache cannot be written.
+  /// Called with messages worth knowing although nothing failed: a cache entry
+  /// is damaged, or the cache cannot be written.
   std::function<void(const llvm::Twine &)> note;
-  /// Called before the passes that lead into each phase, with the module as the
-  /// phase before has left it and the instruction sets that it will be for.
+  /// Called before the passes that lead into each phase, with the module in the
+  /// state of the previous phase and the instruction sets it is compiled for.
   std::function<void(Phase, mlir::ModuleOp, llvm::StringRef isa)> entering;
-  /// Called where the module is compiled once more from the start, with smaller
-  /// blocks, as those of the attempt before did not fit: what was said and
-  /// measured of that does not count.
+  /// Called when the module is recompiled from the start with smaller blocks
+  /// because the blocks did not fit: messages and measurements of the previous
+  /// attempt are void.
   std::function<void()> restarting;
-  /// Called before choices are tried on copies of the module (true) and
-  /// afterwards (false): remarks in between are not of what is compiled.
+  /// Called with true before choices are tried on copies of the module, and
+  /// with false afterwards: remarks in between do not concern the module being
+  /// compiled.
   std::function<void(bool)> trying;
-  /// Asked before each pass and before machine code is made; true stops the
+  /// Polled before each pass and before code generation; true stops the
   /// compilation, which then fails without a diagnostic. Once true, it must
-  /// stay so.
+  /// stay true.
   std::function<bool()> cancelled;
-  /// Called before machine code is made.
+  /// Called before code generation.
   std::function<void()> emitting;
-  /// In their order.
+  /// In the order in which they run.
   std::vector<InsertedPasses> inserted;
   /// Called with the pass manager of each phase, for instrumentation (timing,
   /// reproducers, printing).
   std::function<void(mlir::PassManager &)> configure;
 };
 
-/// A program's text or bytecode, and the name that diagnostics call it by.
+/// A program's text or bytecode, and its name in diagnostics.
 struct Source {
   std::string name;
   std::string contents;
 };
 
-/// Parses sources and links them into one module: a private function that is
-/// only declared is defined by any of the other sources. Diagnostics go to the
-/// context's handlers; null on failure.
+/// Parses sources and links them into one module: a private function that one
+/// source only declares is defined by any other source. Diagnostics go to the
+/// context's handlers; returns null on failure.
 mlir::OwningOpRef<mlir::ModuleOp> parseSources(llvm::ArrayRef<Source> sources,
                                                mlir::MLIRContext &context);
-/// The same for files.
+/// Like parseSources, but reads the sources from files.
 mlir::OwningOpRef<mlir::ModuleOp>
 parseSourceFiles(llvm::ArrayRef<std::string> files, mlir::MLIRContext &context);
 
-/// Makes every other function private than `entry`, and drops what that does
-/// not need.
+/// Makes every function except `entry` private, and removes those that `entry`
+/// does not need.
 llvm::LogicalResult keepOnly(mlir::ModuleOp module, llvm::StringRef entry);
 
-/// Replaces every `?` in the signature of `entry` by the extents given (one
-/// list for each argument; scalars have an empty one) and propagates them.
+/// Replaces every `?` in the signature of `entry` by the given extents (one
+/// list per argument; empty for a scalar) and propagates them.
 llvm::LogicalResult
 specializeShapes(mlir::ModuleOp module, llvm::StringRef entry,
                  llvm::ArrayRef<std::vector<int64_t>> shapes);
 
 /// Runs the phases (options.from, options.to] on `module` in place. Refuses
-/// several instruction sets where a phase behind `blocks` is asked for.
+/// several instruction sets if options.to comes after `blocks`.
 llvm::LogicalResult compile(mlir::ModuleOp module,
                             const CompileOptions &options);
 
-/// Compiles `module` (in any phase, see options.from) to code for each of the
-/// options' instruction sets; the phases up to `blocks` run once.
+/// Compiles `module` (in any phase, see options.from) for each of the options'
+/// instruction sets; the phases up to `blocks` run once.
 llvm::Expected<Artifact> compileToArtifact(mlir::ModuleOp module,
                                            const CompileOptions &options);
 
-/// Takes the program that `parts` determine (with the options' target and this
-/// compiler) from the cache, or compiles it and keeps it there. Loads it into
-/// this process, and gives the artifact where `kept` is not null.
+/// Loads the program identified by `parts` (together with the options' target
+/// and this compiler) from the cache; if it is not cached, compiles it and adds
+/// it to the cache. Loads it into this process. Returns the artifact through
+/// `kept` unless that is null.
 llvm::Expected<std::unique_ptr<Program>>
 loadOrCompile(llvm::ArrayRef<llvm::StringRef> parts,
               const CompileOptions &options,
@@ -115,7 +117,7 @@ loadArtifact(const Artifact &artifact, const runtime::TargetDevice &target,
              llvm::StringRef isa = "");
 
 /// Compiles `module`, or finds it in the cache, and loads it into this process.
-/// Gives the artifact where `kept` is not null.
+/// Returns the artifact through `kept` unless that is null.
 llvm::Expected<std::unique_ptr<Program>>
 compileProgram(mlir::ModuleOp module, const CompileOptions &options,
                Artifact *kept = nullptr);

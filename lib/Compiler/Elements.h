@@ -15,17 +15,18 @@ namespace drawloom {
 
 bool isFloatType(ElementType element);
 
-/// The element at an address that need not be aligned: of a float type, of any
-/// other one.
+/// Read the element at an address that need not be aligned: readFloat() for
+/// float types, readInteger() for all other types.
 double readFloat(ElementType element, const char *at);
 int64_t readInteger(ElementType element, const char *at);
-/// Rounds to the nearest, ties to even; drops the upper bits of an integer.
+/// Rounds to the nearest value, ties to even. The integer version drops the
+/// upper bits.
 void writeFloat(ElementType element, char *at, double value);
 void writeInteger(ElementType element, char *at, int64_t value);
 
-/// Fills the memory of a value: uniform in [-1, 1) for floats and in [low,
-/// high) for integers. The same values for a seed on any machine; `stream`
-/// tells arguments apart.
+/// Fills the memory of a value with random numbers, uniform in [-1, 1) for
+/// floats and in [low, high) for integers. A seed gives the same values on any
+/// machine; `stream` distinguishes arguments.
 void fillRandom(const ValueType &type, char *at, uint64_t seed, uint64_t stream,
                 int64_t low, int64_t high);
 

@@ -17,23 +17,23 @@
 
 namespace drawloom {
 
-/// Where a text nests its brackets (or minus signs) deeper than any program
-/// does, and what to say of it. MLIR's parser calls itself for each, until the
-/// stack is full.
+/// The place at which a text nests brackets (or minus signs) deeper than any
+/// real program, and a message about it. MLIR's parser recurses for each, until
+/// the stack overflows.
 struct DeepNesting {
   unsigned line, column;
   std::string message;
 };
 std::optional<DeepNesting> findDeepNesting(llvm::StringRef text);
 
-/// Reads a file, or for "-" the standard input. Of what is no regular file, and
-/// may never end, no more than a program has.
+/// Reads a file, or, for "-", the standard input. From a special file, which
+/// may be endless, reads no more than the max size of a program.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readInput(const std::string &path);
 
-/// For tools whose command line upstream reads: checks the files that it names,
-/// else the standard input, as their parser does not. Prints what is wrong, and
-/// gives false.
+/// For tools whose command line upstream parses: checks the files that it
+/// names, or else the standard input, for problems that their parser does not
+/// handle. Prints what is wrong and returns false.
 bool checkInputs(int argc, char **argv);
 
 } // namespace drawloom

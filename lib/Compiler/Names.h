@@ -11,8 +11,9 @@
 //   func.func @predict(%x: tensor<?x8xf32> {drawloom.name = "features"})
 //       -> (tensor<?x2xf32> {drawloom.name = "logits"})
 //
-// Callers find them by these names, in signatures and in files of compiled
-// programs. No pass reads them, and compiled code has none.
+// Callers find arguments and results by these names, in signatures and in files
+// of compiled programs. No pass reads the names, and compiled code does not
+// contain them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,25 +28,25 @@
 
 namespace drawloom {
 
-/// One for each argument and each result; "" where there is none.
+/// One name for each argument and each result; "" for those without a name.
 struct ValueNames {
   std::vector<std::string> arguments, results;
 };
 
 ValueNames namesOf(mlir::FunctionOpInterface function);
 
-/// Those of all functions with a body.
+/// The names of all functions with a body.
 using FunctionNames = llvm::StringMap<ValueNames>;
 
-/// Fails, with the place, where a name is no text, has other characters than
-/// letters, digits, '_', '.' and '-', or belongs to two arguments or two
-/// results.
+/// Fails, with the location, if a name is not a string, contains characters
+/// other than letters, digits, '_', '.' and '-', or is used for two arguments
+/// or two results.
 llvm::LogicalResult verifyNames(mlir::ModuleOp module);
 
-/// Verifies the names and takes them off the functions.
+/// Verifies the names and removes them from the functions.
 mlir::FailureOr<FunctionNames> takeNames(mlir::ModuleOp module);
 
-/// Names what the signatures of a program have.
+/// Adds the names to the signatures of a program.
 void giveNames(const FunctionNames &names, Artifact &artifact);
 void giveNames(const ValueNames &names, Signature &signature);
 

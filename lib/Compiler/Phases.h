@@ -13,13 +13,13 @@
 
 namespace drawloom {
 
-/// Adds the passes that lead from the phase before `phase` into it.
+/// Adds the passes that lead from the phase before `phase` to `phase`.
 void buildPhase(mlir::OpPassManager &pm, Phase phase,
                 const CompileTarget &target, const CodegenOptions &options,
                 const MachineFacts &machine);
 
-/// Registers each phase as the pipeline `phase-NAME`, so that tools run it and
-/// print it as text.
+/// Registers each phase as the pipeline `phase-NAME`, so that tools can run it
+/// and print it as text.
 void registerPhasePipelines();
 
 } // namespace drawloom

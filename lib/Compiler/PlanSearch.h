@@ -14,22 +14,26 @@
 
 namespace drawloom {
 
-/// How often a program is planned for less than it may have, where it turns out
-/// to need more, and how near two plans are between which there is no other.
+/// Max number of times that a program is planned for less memory than it may
+/// have, if it turns out to need more; and the distance between two budgets
+/// below which no further plan is tried.
 inline constexpr int mostPlans = 8;
 inline constexpr int64_t leastBetween = 64 * 1024;
 
-/// What is planned for next, so that a workspace keeps to its budget.
+/// Searches for the budget to plan for, such that the resulting workspace stays
+/// within its own budget.
 class PlanSearch {
 public:
   explicit PlanSearch(int64_t budget) : budget(budget), planned(budget) {}
   int64_t next() const { return planned; }
-  /// No plan fits into what was planned for. False where that is the end.
+  /// Records that no plan fits the current budget. Returns false when the
+  /// search ends.
   bool refused() {
     most = std::max(most, planned);
     return least != 0 && halve();
   }
-  /// The plan has come to a workspace of so many bytes, which are too many.
+  /// Records that the plan led to a workspace of the given bytes, which is too
+  /// large.
   bool exceeded(int64_t workspace) {
     above = planned;
     least = least ? std::min(least, workspace) : workspace;
@@ -38,7 +42,7 @@ public:
     planned -= workspace - budget;
     return planned > 0 || halve();
   }
-  /// The smallest workspace so far; 0: none.
+  /// Returns the smallest workspace so far; 0 if there is none.
   int64_t smallest() const { return least; }
 
 private:
@@ -48,7 +52,8 @@ private:
   }
 
   int64_t budget, planned;
-  /// The most that no plan fits, and the least that gave too much.
+  /// The largest budget that no plan fits, and the smallest whose workspace was
+  /// too large.
   int64_t most = 0, above = 0, least = 0;
 };
 

@@ -25,26 +25,28 @@ namespace drawloom {
 
 class CompileTarget;
 
-/// Loads a plugin as MLIR defines them (mlirGetDialectPluginInfo,
+/// Loads a plugin in MLIR's format (mlirGetDialectPluginInfo,
 /// mlirGetPassPluginInfo, or both): adds its dialects to the registry and
-/// registers its passes. Fails, and loads nothing, where the file needs another
-/// MLIR than this one, or a symbol that is not there.
+/// registers its passes. Fails without loading anything if the file needs
+/// another version of MLIR, or a missing symbol.
 llvm::Error loadPlugin(const std::string &path,
                        mlir::DialectRegistry &registry);
 
-/// Passes of a user, as MLIR's text for pipelines over a module, that run in
-/// front of those that lead into a phase.
+/// A user's passes, as MLIR pipeline text for modules, that run before the
+/// passes that lead into a phase.
 struct InsertedPasses {
   Phase into;
   std::string phase, pipeline;
 
-  /// "structured:my-pass,func.func(other)", a phase as the target calls it.
+  /// Parses "structured:my-pass,func.func(other)", where the phase is named as
+  /// the target names it.
   static llvm::Expected<InsertedPasses> parse(llvm::StringRef text,
                                               const CompileTarget &target);
 };
 
-/// Runs those of a phase. Fails with a diagnostic that names the passes and the
-/// phase where they cannot be understood, fail, or leave an invalid program.
+/// Runs the passes inserted for a phase. If the passes cannot be parsed, fail,
+/// or leave an invalid program, fails with a diagnostic that names the passes
+/// and the phase.
 llvm::LogicalResult
 runInserted(llvm::ArrayRef<InsertedPasses> all, Phase into,
             mlir::ModuleOp module,

@@ -14,13 +14,14 @@
 
 namespace drawloom {
 
-/// Runs the phases behind options.from up to options.to, with what is inserted
-/// between them, and dumps them where that is asked for.
+/// Runs the phases after options.from up to options.to, including inserted
+/// passes, and dumps the module after each phase if requested.
 llvm::LogicalResult runPhases(mlir::ModuleOp module,
                               const CompileOptions &options,
                               const MachineFacts &machine);
 
-/// Keeps the diagnostics of an attempt until it is known whether it counts.
+/// Holds back the diagnostics of an attempt until it is known whether the
+/// attempt counts.
 class HeldDiagnostics {
 public:
   explicit HeldDiagnostics(mlir::MLIRContext *context)

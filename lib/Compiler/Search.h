@@ -13,15 +13,15 @@
 
 namespace drawloom {
 
-/// Finds how many bytes the tiles of each function should have, by what is
-/// predicted of kernels that have them, and notes it on the function: more than
-/// the ordinary budget as long as registers are enough, less where they are
-/// not. Where something fails, that is for the compilation to say.
+/// Chooses the tile bytes of each function by predicting the resulting kernels,
+/// and notes the choice on the function: more than the ordinary budget as long
+/// as registers suffice, less if they do not. Failures are ignored here: the
+/// compilation itself will report them.
 void chooseTiles(mlir::ModuleOp module, const CompileOptions &options);
 
-/// Runs the phases; where there is a budget of memory, so that workspaces keep
-/// to it, and where blocks turn out not to fit into a processor's memory, once
-/// more with smaller ones.
+/// Runs the phases. If there is a memory budget, plans until workspaces stay
+/// within it; if blocks turn out not to fit into a processor's memory,
+/// recompiles with smaller ones.
 llvm::LogicalResult compileToFit(mlir::ModuleOp module,
                                  const CompileOptions &options);
 

@@ -19,9 +19,9 @@ namespace drawloom {
 class CompileTarget;
 
 llvm::ArrayRef<const CompileTarget *> allTargets();
-/// For --help: the names of a target's instruction sets.
+/// Returns the names of a target's instruction sets, for --help.
 std::string instructionSetHelp(const CompileTarget &target);
-/// Names the known ones in its error.
+/// Finds a target; on failure, the error lists the known ones.
 llvm::Expected<const CompileTarget *> findTarget(llvm::StringRef name);
 
 } // namespace drawloom

@@ -14,12 +14,11 @@
 
 namespace drawloom {
 
-/// Writes a file, in place of one of that name. It appears with all its
-/// contents, and a process that ends meanwhile leaves nothing of it, without
-/// any handler of signals: LLVM's own temporary files install one, which a
-/// library must not. Where the file system has no files without a name, a
-/// process that is killed may leave `path`-new-* behind. The process's mask
-/// takes rights from `mode`.
+/// Writes a file atomically, replacing an existing one. If the process ends
+/// meanwhile, nothing is left of the new file; no signal handler is needed for
+/// that: LLVM's own temporary files install one, which a library must not. On
+/// file systems without unnamed files, a process that is killed may leave
+/// `path`-new-* behind. `mode` is subject to the process's umask.
 std::error_code writeWholeFile(llvm::StringRef path, llvm::StringRef contents,
                                unsigned mode = 0666);
 

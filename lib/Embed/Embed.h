@@ -24,31 +24,32 @@ struct DrawloomCompiler {
   std::optional<drawloom::DiskCache> cache;
   mlir::DialectRegistry registry;
 
-  /// The programs of this compiler by what they were compiled from, the one
-  /// used last in front.
+  /// This compiler's programs, keyed by what they were compiled from, most
+  /// recently used first.
   static constexpr size_t mostPrograms = 256;
   std::mutex mutex;
   std::list<
       std::pair<std::string, std::shared_ptr<const drawloom::runtime::Loaded>>>
       programs;
-  /// Of all time.
+  /// Counted since the compiler was created.
   DrawloomCompilerStatistics statistics = {};
-  /// Those that a thread is at work on, and what others that want one wait for.
+  /// Keys that a thread is currently compiling, and the condition on which
+  /// other threads that want them wait.
   llvm::StringSet<> inWork;
   std::condition_variable finished;
 
-  /// Counts the calls of drawloomCompilerCancel.
+  /// Number of calls of drawloomCompilerCancel.
   std::atomic<uint64_t> cancellations{0};
   std::function<bool()> askCancelled;
 
-  /// The program, as soon as no other thread is at work on it. Null where the
-  /// caller is to compile it, and then to call `finish`; an error where it is
-  /// cancelled first.
+  /// Returns the program as soon as no other thread is compiling it. Returns
+  /// null if the caller must compile it and then call `finish`, and an error if
+  /// it is cancelled first.
   std::optional<std::shared_ptr<const drawloom::runtime::Loaded>>
   findOrStart(llvm::StringRef key, llvm::function_ref<bool()> cancelled) {
     std::unique_lock<std::mutex> lock(mutex);
     while (inWork.contains(key)) {
-      // The question may be the caller's own code, which could ask us things.
+      // The callback may be the caller's code, which could call this library.
       lock.unlock();
       if (cancelled())
         return std::nullopt;
@@ -65,8 +66,8 @@ struct DrawloomCompiler {
     inWork.insert(key);
     return nullptr;
   }
-  /// Remembers the program; null where compiling failed, and the next one that
-  /// waits tries for itself: its error names its own sources.
+  /// Remembers the program. If it is null, compilation failed, and the next
+  /// waiting thread tries for itself, so that the error names its own sources.
   void finish(llvm::StringRef key,
               std::shared_ptr<const drawloom::runtime::Loaded> compiled) {
     {
@@ -88,8 +89,8 @@ inline DrawloomError *makeError(DrawloomErrorCode code,
   return runtime::makeError(code, message.str());
 }
 
-/// Whether one piece of work is to stop. Once it is, it stays so: passes that
-/// were left out are not made up for.
+/// Whether one compilation must stop. Once stopped, it stays stopped: passes
+/// that were skipped are not made up for.
 class Cancellation {
 public:
   explicit Cancellation(const DrawloomCompiler &compiler)
@@ -99,7 +100,7 @@ public:
            (compiler.askCancelled && compiler.askCancelled());
     return stop;
   }
-  /// What was answered last.
+  /// Returns the last answer.
   bool seen() const { return stop; }
 
 private:
@@ -108,8 +109,9 @@ private:
   bool stop = false;
 };
 
-/// Collects what the compiler says about a program. The first error counts; its
-/// notes and the errors after it follow in the message.
+/// Collects the compiler's diagnostics about a program. The first error
+/// determines the result; its notes and later errors are appended to the
+/// message.
 class Diagnostics {
 public:
   explicit Diagnostics(mlir::MLIRContext &context)
@@ -150,19 +152,19 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-/// A program of any target, for the C interface.
+/// Loads a program of any target, for the C interface.
 std::unique_ptr<runtime::Executable>
 makeExecutable(std::unique_ptr<Program> program);
 
 std::vector<Source> copySources(const DrawloomSource *sources,
                                 size_t sourceCount);
 
-/// Puts the extents in place of each `?`; diagnostics say what does not fit.
+/// Replaces each `?` by its extent; diagnostics explain mismatches.
 mlir::LogicalResult specialize(mlir::ModuleOp module,
                                llvm::ArrayRef<DrawloomShapes> shapes);
 
-/// The drawloom-run command that compiles the sources as far as the phase; no
-/// phase by that name: as a whole.
+/// Returns the drawloom-run command that compiles the sources up to the given
+/// phase, or entirely if there is no such phase.
 std::string reproducer(llvm::ArrayRef<Source> sources, llvm::StringRef phase,
                        const CompileTarget &target, llvm::StringRef isa,
                        const MemoryBudget &memory);

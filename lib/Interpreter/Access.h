@@ -14,13 +14,14 @@
 
 namespace drawloom::interpreter {
 
-/// The value of an affine expression; nothing where it divides by zero or less.
+/// Returns the value of an affine expression; nothing if it divides by zero or
+/// less.
 std::optional<int64_t> evaluateAffine(mlir::AffineExpr expr,
                                       llvm::ArrayRef<int64_t> dims,
                                       llvm::ArrayRef<int64_t> symbols);
 
-/// How a loop nest reads or writes one tensor through an indexing map. Where
-/// the map is linear in the loop indices, the position is kept by adding
+/// How a loop nest reads or writes one tensor through an indexing map. If the
+/// map is linear in the loop indices, the position is updated by adding
 /// strides; otherwise it is evaluated at each point.
 class Access {
 public:
@@ -30,7 +31,7 @@ public:
   struct OutOfRange {
     int64_t dim, index;
   };
-  /// The first point out of the tensor's range, if there is one.
+  /// Returns the first point outside the tensor's range, if there is one.
   std::optional<OutOfRange> outOfRange() const;
 
   void bind(const HostTensor &tensor);
@@ -43,7 +44,7 @@ public:
   double *mutableFloats() const { return const_cast<double *>(floatData); }
 
   void moveTo(llvm::ArrayRef<int64_t> point);
-  /// To the next point along the innermost loop.
+  /// Moves to the next point along the innermost loop.
   void step() { at += innerStride(); }
 
   Scalar load(llvm::ArrayRef<int64_t> point) const {
@@ -55,7 +56,7 @@ public:
       value.i = intData[offset];
     return value;
   }
-  /// Only after bindMutable.
+  /// Only valid after bindMutable.
   void store(llvm::ArrayRef<int64_t> point, Scalar value) {
     int64_t offset = isLinear ? at : offsetAt(point);
     if (floatData)
@@ -72,7 +73,7 @@ private:
   llvm::SmallVector<int64_t, 6> extents;
   bool isLinear = true;
   int64_t base = 0, at = 0;
-  /// Elements by which the position moves with each loop index.
+  /// Number of elements by which the position moves with each loop index.
   llvm::SmallVector<int64_t, 6> strides;
   const double *floatData = nullptr;
   const int64_t *intData = nullptr;

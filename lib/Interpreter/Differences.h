@@ -18,20 +18,19 @@ namespace drawloom::interpreter {
 /// A derivative by central differences.
 struct Slope {
   double value = 0.0;
-  /// How far it may be from the true one: the second of two steps, of half the
-  /// size, moved the difference quotient by as much, and the function's values
-  /// are rounded.
+  /// Estimated error: the change of the difference quotient when the step was
+  /// halved, plus the effect of rounding of the function's values.
   double uncertainty = 0.0;
 };
 
-/// A function of several values, each a tensor, as differences need it.
+/// A function of several tensors, to be differentiated.
 using Evaluate =
     llvm::function_ref<mlir::FailureOr<llvm::SmallVector<HostTensor>>(
         llvm::ArrayRef<HostTensor> arguments)>;
 
-/// The derivative of the sum over all results of <cotangent, result> with
-/// respect to one element of argument `argument`. A result without a cotangent
-/// does not count.
+/// Returns the derivative of the sum over all results of <cotangent, result>
+/// with respect to one element of argument `argument`. A result without a
+/// cotangent does not count.
 mlir::FailureOr<Slope>
 slopeOf(Evaluate evaluate, llvm::ArrayRef<HostTensor> arguments,
         llvm::ArrayRef<std::optional<HostTensor>> cotangents, int64_t argument,

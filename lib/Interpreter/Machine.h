@@ -27,26 +27,27 @@ using Frame = std::vector<HostTensor>;
 struct Body {
   llvm::SmallVector<unsigned> arguments;
   std::vector<Instruction> instructions;
-  /// The last of `instructions` is the terminator if the block has one; it is
-  /// not executed but read by the enclosing op.
+  /// Whether the last of `instructions` is the block's terminator, which is not
+  /// executed but read by the enclosing op.
   bool terminated = false;
 
   llvm::ArrayRef<Instruction> executed() const;
   const Instruction &terminator() const;
 };
 
-/// Base of what an op's handler computes once for each op, not on each run.
+/// Base class of data that an op's handler computes once per op rather than on
+/// each run.
 struct Prepared {
   virtual ~Prepared() = default;
 };
 
-/// Runs one op: `call.args` are its operands, `call.results` is filled.
+/// Runs one op: `call.args` are its operands, and it fills `call.results`.
 using Run = llvm::LogicalResult (*)(Call &call);
 
 struct Operand {
   unsigned slot;
-  /// No later reader: the value may be moved out of its slot, so that it can
-  /// be updated in place.
+  /// Whether there is no later reader, so that the value may be moved out of
+  /// its slot and updated in place.
   bool last;
 };
 
@@ -71,9 +72,9 @@ class Compiler {
 public:
   explicit Compiler(Machine &machine) : machine(machine) {}
   mlir::FailureOr<Function> compile(mlir::func::FuncOp function);
-  /// For handlers that prepare themselves.
+  /// For handlers that compile regions themselves.
   mlir::FailureOr<Body> compileBlock(mlir::Block &block);
-  /// The slot of a value, which is made when first asked for.
+  /// Returns the slot of a value, creating it on first use.
   unsigned slot(mlir::Value value);
 
 private:
@@ -84,15 +85,15 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> slots;
 };
 
-/// Computes `Instruction::prepared`; emits an error and fails where the op has
-/// a form that is not supported.
+/// Computes `Instruction::prepared`; emits an error and fails if this form of
+/// the op is not supported.
 using Prepare = mlir::FailureOr<std::shared_ptr<Prepared>> (*)(
     mlir::Operation *op, Compiler &compiler);
 
 struct Handler {
   Run run = nullptr;
   Prepare prepare = nullptr;
-  /// The handler has compiled the op's regions itself in `prepare`.
+  /// Whether the handler's `prepare` compiles the op's regions itself.
   bool ownsRegions = false;
 };
 
@@ -118,15 +119,15 @@ void addTileOps(Registry &registry);
 void addVectorOps(Registry &registry);
 void addVectorTransferOps(Registry &registry);
 
-/// Handlers of whole groups of ops.
+/// Handlers for whole groups of ops.
 const Handler &linalgHandler();
 const Handler &elementwiseHandler();
 const Handler &interfaceHandler();
 
-/// The state of a block of threads, which is executed as one.
+/// The state of a block of threads, which is executed as a single thread.
 struct KernelBlock {
   int64_t number = 0;
-  /// The arena of shared memory; -1 where no buffer has a place in it yet.
+  /// The arena of shared memory; -1 if no buffer has been placed in it yet.
   int64_t arena = -1;
   /// A copy from global to shared memory that has been started.
   struct Copy {
@@ -134,7 +135,7 @@ struct KernelBlock {
     HostTensor elements;
   };
   std::vector<Copy> started;
-  /// Copies by groups, the oldest first.
+  /// Copies by groups, oldest first.
   std::vector<std::vector<Copy>> groups;
 };
 
@@ -151,23 +152,25 @@ public:
   llvm::LogicalResult run(const Body &body,
                           llvm::MutableArrayRef<HostTensor> arguments,
                           Frame &frame);
-  /// The operands of the block's terminator from number `from` on.
+  /// Returns the operands of the block's terminator, starting at number `from`.
   llvm::SmallVector<HostTensor> yielded(const Body &body, Frame &frame,
                                         unsigned from = 0);
 
-  /// A value of a type with the extents given, zero-filled. Refuses what is
-  /// negative or too large, with an error at `op`.
+  /// Returns a zero-filled value of a type with the given extents. If an extent
+  /// is negative or the value too large, emits an error at `op`.
   mlir::FailureOr<HostTensor> allocate(mlir::Operation *op, mlir::Type type,
                                        llvm::ArrayRef<int64_t> shape);
-  /// The same, filled with NaN or a recognisable integer.
+  /// Like allocate, but filled with NaN or a recognizable integer.
   mlir::FailureOr<HostTensor> allocateUndefined(mlir::Operation *op,
                                                 mlir::Type type,
                                                 llvm::ArrayRef<int64_t> shape);
-  /// Fails with an error at `op` where a view leaves its buffer.
+  /// Fails with an error at `op` if a view exceeds its buffer.
   llvm::LogicalResult verifyInside(mlir::Operation *op, const View &view) const;
-  /// A view's elements; fails likewise.
+  /// Returns a view's elements; fails with an error at `op` if the view exceeds
+  /// its buffer.
   mlir::FailureOr<HostTensor> read(mlir::Operation *op, const View &view);
-  /// Writes a tensor of the view's shape there; fails likewise.
+  /// Writes a tensor of the view's shape to the view; fails with an error at
+  /// `op` if the view exceeds its buffer.
   llvm::LogicalResult write(mlir::Operation *op, const View &view,
                             const HostTensor &value);
   /// Counts one loop iteration against the limit.
@@ -178,11 +181,11 @@ public:
                                         const HostTensor &value,
                                         mlir::Type type, llvm::StringRef what);
 
-  /// What memref values refer to.
+  /// The memory that memref values refer to.
   Memory memory;
-  /// The block of threads that runs, where a function is a kernel.
+  /// The running block of threads, if the function is a kernel.
   KernelBlock block;
-  /// The loop indices of the linalg op whose body runs, for linalg.index.
+  /// The loop indices of the linalg op whose body is running, for linalg.index.
   llvm::ArrayRef<int64_t> point;
 
   const Handler *find(mlir::Operation *op) const;
@@ -199,7 +202,7 @@ private:
   int64_t iterations = 0;
 };
 
-/// What a handler sees.
+/// The interface between an op's execution and its handler.
 struct Call {
   Machine &machine;
   const Instruction &instruction;
@@ -217,36 +220,36 @@ struct Call {
   const Body &region(unsigned i) const { return instruction.regions[i]; }
   mlir::InFlightDiagnostic error() const { return op()->emitOpError(); }
   void yield(HostTensor value) { results.push_back(std::move(value)); }
-  /// The memref that operand `i` is.
+  /// Returns the memref that is operand `i`.
   View view(unsigned i) const { return View::of(args[i]); }
 
-  /// Mixes static extents with the operands that stand for the dynamic ones,
-  /// which start at operand `dynamic`.
+  /// Merges static extents with the operands for the dynamic ones, which start
+  /// at operand `dynamic`.
   llvm::SmallVector<int64_t, 4> mixed(llvm::ArrayRef<int64_t> statics,
                                       unsigned dynamic) const;
 };
 
-/// A new buffer for memory of the type, whose dynamic extents are the first
+/// Allocates a buffer of the type, whose dynamic extents are the first
 /// operands.
 mlir::FailureOr<View> allocateMemory(Call &call, mlir::MemRefType type);
 
-/// Whether values of the type can be held: floats of up to 64 bits, integers of
-/// up to 64 bits, index, and tensors, vectors and memrefs of these, graphs.
+/// Returns whether values of the type can be represented: floats and integers
+/// of up to 64 bits, index, tensors, vectors and memrefs of these, and graphs.
 bool isSupported(mlir::Type type);
 bool isFloat(mlir::Type type);
-/// Bits of the element type; 64 for index.
+/// Returns the bits of the element type; 64 for index.
 unsigned elementBits(mlir::Type type);
-/// Brings an integer to the form in which HostTensor keeps one of `bits` bits.
+/// Wraps an integer to `bits` bits, in the form in which HostTensor stores it.
 int64_t wrapInteger(int64_t value, unsigned bits);
-/// The value of an attribute of the type given; null where there is no way.
+/// Returns the value of an attribute; null if it has none.
 std::optional<HostTensor> attributeValue(mlir::Attribute attribute);
-/// "[2, 3]", for messages.
+/// Returns text such as "[2, 3]", for messages.
 std::string indexText(llvm::ArrayRef<int64_t> index);
 
-/// Advances a row-major index tuple; false after the last one.
+/// Advances a row-major index tuple; returns false after the last one.
 bool advance(llvm::MutableArrayRef<int64_t> index,
              llvm::ArrayRef<int64_t> extents);
-/// Row-major strides of a shape.
+/// Returns the row-major strides of a shape.
 llvm::SmallVector<int64_t, 4> stridesOf(llvm::ArrayRef<int64_t> shape);
 
 } // namespace drawloom::interpreter

@@ -15,7 +15,7 @@
 
 namespace drawloom::interpreter {
 
-/// A memref: which elements of which buffer it is of. In a slot it is a tensor
+/// A memref: some elements of a buffer. In a slot it is represented as a tensor
 /// of integers, {buffer, offset, sizes..., strides...}, counted in elements.
 struct View {
   int64_t buffer = 0, offset = 0;
@@ -25,45 +25,44 @@ struct View {
   HostTensor value() const;
 
   int64_t rank() const { return sizes.size(); }
-  /// The position of an index tuple in the buffer.
+  /// Returns the position of an index tuple in the buffer.
   int64_t at(llvm::ArrayRef<int64_t> index) const;
-  /// Whether these are neighbours in row-major order.
+  /// Returns whether the elements are contiguous in row-major order.
   bool isDense() const;
 };
 
-/// All memory of a machine. Buffers hold elements of one type each. Where a
-/// program gives bytes several uses (the arena of a kernel's shared memory, a
-/// workspace of bytes), each type of elements has a buffer over all of them,
-/// and what is written as one type is undefined as every other.
+/// All memory of a machine. A buffer holds elements of one type. If a program
+/// reuses bytes (the arena of a kernel's shared memory, a workspace of bytes),
+/// each element type has a buffer that covers all of the bytes, and data
+/// written as one type is undefined as any other type.
 class Memory {
 public:
-  /// A buffer with the elements of `contents`, in their shape.
+  /// Adds a buffer with the elements of `contents`, in their shape.
   View add(HostTensor contents, mlir::Type element);
-  /// `count` bytes that nothing has been written to.
+  /// Adds `count` uninitialized bytes.
   int64_t addArena(int64_t count);
-  /// Elements of an arena from byte `byte` on; `byte` is a multiple of the
-  /// element's size, which is whole bytes.
+  /// Returns a view of elements of an arena, starting at byte `byte`, which is
+  /// a multiple of the element's size; the size is in whole bytes.
   View inArena(int64_t arena, int64_t byte, mlir::Type element,
                llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides);
-  /// The arena that a buffer of bytes is, which it becomes when first asked
-  /// for.
+  /// Returns the arena for a buffer of bytes, creating it on first use.
   int64_t arenaOf(int64_t buffer);
 
   HostTensor read(const View &view) const;
   /// Writes a tensor of the view's shape.
   void write(const View &view, const HostTensor &value);
-  /// One element, as a scalar.
+  /// Returns one element as a scalar.
   HostTensor readElement(const View &view, int64_t at) const;
   void writeElement(const View &view, int64_t at, const HostTensor &value);
   /// Makes the view's elements undefined.
   void poison(const View &view);
 
-  /// Whether the view stays inside of its buffer.
+  /// Returns whether the view stays inside its buffer.
   bool contains(const View &view) const;
-  /// Frees what a buffer holds.
+  /// Frees the contents of a buffer.
   void release(int64_t buffer);
 
-  /// What has been added after `mark()` can be forgotten.
+  /// A point in time: everything added after `mark()` can be discarded.
   struct Mark {
     size_t buffers, arenas;
   };
@@ -84,16 +83,16 @@ private:
   void
   forEachRun(const View &view,
              llvm::function_ref<void(int64_t at, int64_t length)> fn) const;
-  /// Elements of the other types that lie where these do are undefined.
+  /// Makes the elements of other types in the same bytes undefined.
   void overwrite(const Buffer &by, int64_t at, int64_t length);
 
   std::vector<Buffer> buffers;
   std::vector<Arena> arenas;
 };
 
-/// A tensor of NaN, or of a recognisable integer.
+/// Returns a tensor of NaN, or of a recognizable integer.
 HostTensor undefined(mlir::Type element, llvm::ArrayRef<int64_t> shape);
-/// An element as it takes place in memory.
+/// Returns the bytes that an element occupies in memory.
 int64_t bytesOf(mlir::Type element);
 
 } // namespace drawloom::interpreter

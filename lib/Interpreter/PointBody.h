@@ -15,32 +15,32 @@
 namespace drawloom::interpreter {
 
 /// The body of an op that computes one point at a time (linalg ops,
-/// tensor.generate, tensor.pad): scalar block arguments in, scalars out. Bodies
-/// of plain scalar ops become a list of operations on registers; others (with
-/// an scf.if, say) run as ordinary blocks.
+/// tensor.generate, tensor.pad), from scalar block arguments to scalars. Bodies
+/// of plain scalar ops become a list of operations on registers; other bodies
+/// (with an scf.if, for example) run as ordinary blocks.
 class PointBody {
 public:
   static mlir::FailureOr<PointBody> prepare(mlir::Block &block,
                                             Compiler &compiler);
 
-  /// Whether block argument `i` is read at all.
+  /// Returns whether block argument `i` is read at all.
   bool reads(unsigned i) const { return used[i]; }
   unsigned numArguments() const { return used.size(); }
 
-  /// Evaluates the body at many points; made once for each execution of the op
-  /// around it.
+  /// Evaluates the body at many points; created once for each execution of the
+  /// enclosing op.
   class Evaluator {
   public:
     Evaluator(PointBody &body, Machine &machine, Frame &frame);
-    /// The register of block argument `i`, to be set before `evaluate`.
+    /// Returns the register of block argument `i`, to be set before `evaluate`.
     Scalar &argument(unsigned i) {
       return registers[body.argumentRegisters[i]];
     }
-    /// What the block yields as value `i`.
+    /// Returns the value that the block yields as number `i`.
     Scalar yielded(unsigned i) const {
       return registers[body.yieldRegisters[i]];
     }
-    /// `point` is what linalg.index reads.
+    /// `point` is the value of linalg.index.
     llvm::LogicalResult evaluate(llvm::ArrayRef<int64_t> point) {
       if (body.block)
         return evaluateBlock(point);
@@ -62,8 +62,8 @@ public:
     llvm::SmallVector<Scalar, 16> registers;
   };
 
-  /// For a body that yields c + a * b on floats: the numbers of the block
-  /// arguments a, b and c.
+  /// For a body that yields c + a * b on floats, returns the numbers of the
+  /// block arguments a, b and c.
   std::optional<std::array<unsigned, 3>> multiplyAdd() const;
 
 private:
@@ -76,18 +76,18 @@ private:
   llvm::SmallVector<bool> argumentIsFloat, yieldIsFloat;
   llvm::SmallVector<unsigned> argumentRegisters, yieldRegisters;
   llvm::SmallVector<ScalarOp, 0> ops;
-  /// Registers that are set before the first point: constants, and scalars
-  /// from around the op (by slot).
+  /// Registers that are set before the first point: constants, and captured
+  /// scalars (by slot).
   llvm::SmallVector<std::pair<unsigned, Scalar>> constants;
   llvm::SmallVector<std::pair<unsigned, unsigned>> captures;
-  /// Registers of linalg.index, with the dimension.
+  /// Registers of linalg.index, with their dimension.
   llvm::SmallVector<std::pair<unsigned, unsigned>> indices;
-  /// Ops that read from a tensor around the op, with its slot.
+  /// Ops that read from a captured tensor, with the tensor's slot.
   llvm::SmallVector<std::pair<unsigned, unsigned>> tensors;
   llvm::DenseMap<mlir::Value, unsigned> valueRegisters;
   mlir::Block *source = nullptr;
 
-  /// Set if the body is not made of scalar ops only.
+  /// Set if the body does not consist of scalar ops only.
   std::shared_ptr<Body> block;
 };
 

@@ -13,17 +13,17 @@
 
 namespace drawloom {
 
-/// Bytes of one element in dense memory: i1 takes a byte, index eight. Zero for
-/// types other than f64, f32, bf16, f16, i64, i32, i16, i8, i1 and index.
+/// Returns the bytes of one element in dense memory: i1 takes one byte, index
+/// eight. Returns zero for types other than f64, f32, bf16, f16, i64, i32, i16,
+/// i8, i1 and index.
 int64_t rawElementBytes(mlir::Type elementType);
 
 /// Writes the elements to dense row-major memory as `elementType`, rounding
-/// floats to the nearest value of the type, ties to even, and cutting integers
-/// to its bits. The kind (float, integer) must match; the memory needs no
-/// alignment.
+/// floats to the nearest value, ties to even, and truncating integers. The kind
+/// (float, integer) must match; the memory need not be aligned.
 void writeRaw(const HostTensor &tensor, mlir::Type elementType, void *memory);
 
-/// Reads dense row-major memory; exact.
+/// Reads dense row-major memory, without rounding.
 HostTensor readRaw(llvm::ArrayRef<int64_t> shape, mlir::Type elementType,
                    const void *memory);
 

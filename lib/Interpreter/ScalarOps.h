@@ -22,10 +22,10 @@ union Scalar {
   int64_t i;
 };
 
-/// One arith, math or index op on scalars, ready to run on registers. Whole
-/// tensors and the bodies of linalg ops are computed by the same functions.
+/// One arith, math or index op on scalars, ready to run on registers. The same
+/// functions also compute whole tensors and the bodies of linalg ops.
 struct ScalarOp {
-  /// Null on success; otherwise what went wrong, for the user.
+  /// Returns null on success; otherwise an error message for the user.
   using Function = const char *(*)(const ScalarOp &op, Scalar *registers);
 
   const char *run(Scalar *registers) const {
@@ -35,11 +35,11 @@ struct ScalarOp {
   Function function = nullptr;
   std::array<unsigned, 3> in = {};
   std::array<unsigned, 2> out = {};
-  /// Bits of the first operand's and of the first result's element type.
+  /// Bits of the element types of the first operand and the first result.
   unsigned bitsIn = 64, bitsOut = 64;
   /// The predicate of a comparison.
   int64_t predicate = 0;
-  /// The mathematical function of ops that only wrap one.
+  /// The math function, for ops that only wrap one.
   union {
     double (*unary)(double);
     double (*binary)(double, double);
@@ -53,17 +53,18 @@ struct ScalarOp {
   mlir::Operation *op = nullptr;
 };
 
-/// Whether `makeScalarOp` knows the op.
+/// Returns whether `makeScalarOp` supports the op.
 bool isScalarOp(mlir::Operation *op);
 
-/// The op on scalars of its element types; the caller sets the registers.
+/// Returns the op on scalars of its element types; the caller sets the
+/// registers.
 std::optional<ScalarOp> makeScalarOp(mlir::Operation *op);
 
-/// The op of this name whose operands and results have one type. It must be in
-/// the tables.
+/// Returns the op of this name with operands and results of one type. It must
+/// be in the tables.
 ScalarOp scalarOpNamed(llvm::StringRef name, mlir::Type type);
 
-/// Tables by op name, one for each file.
+/// Tables by op name, one per file.
 using ScalarTable = llvm::StringMap<ScalarOp>;
 void addFloatScalarOps(ScalarTable &table);
 void addIntegerScalarOps(ScalarTable &table);

@@ -13,13 +13,14 @@
 
 namespace drawloom::interpreter {
 
-/// A regular part of a tensor.
+/// A part of a tensor, with regular strides.
 struct Slice {
   llvm::SmallVector<int64_t, 4> offsets, sizes, strides;
 };
 
-/// The slice that an op with offsets, sizes and strides names, of a tensor of
-/// the shape given. Emits an error and fails where it leaves the tensor.
+/// Returns the slice that an op with offsets, sizes and strides selects from a
+/// tensor of the given shape. Emits an error and fails if the slice exceeds the
+/// tensor.
 mlir::FailureOr<Slice> sliceOf(mlir::Operation *op,
                                llvm::ArrayRef<HostTensor> operands,
                                llvm::ArrayRef<int64_t> shape);

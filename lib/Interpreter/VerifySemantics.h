@@ -15,37 +15,38 @@
 
 namespace drawloom {
 
-/// "Same meaning before and after": what functions compute must not depend on
-/// the passes run on them.
+/// Options for verifying that passes preserve semantics: functions must compute
+/// the same before and after them.
 struct SemanticsOptions {
-  /// Of the random arguments.
+  /// Seed of the random arguments.
   uint64_t seed = 0;
-  /// The function to compare; empty: every public one.
+  /// The function to compare; if empty, every public one.
   std::string entry;
-  /// Both sides are computed in float64, so that only constants that a pass
-  /// rounds to a narrower type, and expansions of functions, differ.
+  /// Both sides are computed in float64, so the only sources of differences are
+  /// constants that a pass rounds to a narrower type, and expansions of
+  /// functions.
   Tolerance tolerance = {1e-6, 1e-9};
-  /// Runs what a kernel has become in the module after the passes, where that
-  /// is a function that cannot be interpreted: memory among the arguments then
-  /// holds what the kernel left there. It computes in the types that the memory
-  /// has, so that the tolerance is at least theirs. Where this is null such
-  /// functions count as gone.
+  /// Runs the kernel that a function has become after the passes, for functions
+  /// that the interpreter cannot execute: memory among the arguments then holds
+  /// the kernel's output. Kernels compute in the memory's types, so the
+  /// tolerance is at least that of these types. If this is null, such functions
+  /// count as missing.
   std::function<llvm::LogicalResult(mlir::func::FuncOp kernel,
                                     mlir::ModuleOp after,
                                     llvm::MutableArrayRef<HostTensor>)>
       runLowered;
 };
 
-/// Adds the passes that `addPipeline` adds, between one that remembers the
-/// module and one that compares: it interprets the functions of both on the
-/// same random arguments, and fails with an error at the first difference, at a
-/// function whose type has changed or that is gone, and where either side
+/// Adds the passes that `addPipeline` adds, between a pass that remembers the
+/// module and one that compares: it interprets the functions of both modules on
+/// the same random arguments. It fails with an error at the first difference,
+/// at a function that is missing or whose type has changed, and if either side
 /// cannot be interpreted.
 llvm::LogicalResult addWithSemanticsVerified(
     mlir::PassManager &manager, const SemanticsOptions &options,
     llvm::function_ref<llvm::LogicalResult(mlir::PassManager &)> addPipeline);
 
-/// The comparison itself.
+/// Compares the semantics of two modules.
 llvm::LogicalResult compareSemantics(mlir::ModuleOp before,
                                      mlir::ModuleOp after,
                                      const SemanticsOptions &options);

@@ -21,11 +21,11 @@
 namespace drawloom::numpy {
 
 /// A dense array in row-major order and this machine's (little-endian) byte
-/// order, whatever the file's were. Format: NumPy's documentation,
+/// order, regardless of the file's. Format: NumPy's documentation,
 /// numpy.lib.format, versions 1.0 to 3.0.
 struct Array {
   /// NumPy's letter: 'f' float, 'i' signed, 'u' unsigned integer, 'b' boolean,
-  /// 'V' bytes without a meaning. The ml_dtypes package stores bfloat16 as V2.
+  /// 'V' uninterpreted bytes. The ml_dtypes package stores bfloat16 as V2.
   char kind = 'f';
   /// Bytes of one element: 1, 2, 4 or 8.
   unsigned elementBytes = 4;
@@ -33,34 +33,34 @@ struct Array {
   std::string bytes;
 
   int64_t elements() const;
-  /// "float32", "int64", "bool", "void16".
+  /// Returns a name such as "float32", "int64", "bool" or "void16".
   std::string typeName() const;
 };
 
-/// "[2, 3]".
+/// Returns text such as "[2, 3]".
 std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
-/// The array in the contents of a .npy file. Errors: another format, a header
-/// that is truncated or not a header, object and structured types, a shape
-/// whose size overflows, fewer or more bytes than the shape needs.
+/// Parses the contents of a .npy file. Errors: another format, a header that is
+/// truncated or malformed, object and structured types, a shape whose size
+/// overflows, fewer or more bytes than the shape needs.
 llvm::Expected<Array> parseNpy(llvm::StringRef contents);
-/// The contents of a .npy file (version 1.0) with the array.
+/// Returns the contents of a .npy file (version 1.0) with the array.
 std::string formatNpy(const Array &array);
 
 using NamedArray = std::pair<std::string, Array>;
-/// The arrays in the contents of a .npz file, in its order; names without
-/// ".npy". Errors: not a zip archive, a damaged entry, one that is not an
-/// array.
+/// Parses the contents of a .npz file; arrays keep the file's order, and their
+/// names lose ".npy". Errors: not a zip archive, a damaged entry, an entry that
+/// is not an array.
 llvm::Expected<std::vector<NamedArray>> parseNpz(llvm::StringRef contents);
 
-/// Reads a file; a message names it. A .npy file gives one unnamed array.
+/// Reads a file, which errors name. A .npy file gives one unnamed array.
 llvm::Expected<std::vector<NamedArray>> readFile(llvm::StringRef path);
 /// Writes arrays to a .npy (exactly one) or .npz file.
 llvm::Error writeFile(llvm::StringRef path, llvm::ArrayRef<NamedArray> arrays);
 
-/// A new, empty file beside a path. Unless it is renamed it goes with this
-/// object, and with the process should a signal end that: for programs, since
-/// LLVM's signal handlers are installed for it.
+/// A new, empty file next to a path. Unless it is renamed, it is deleted with
+/// this object, and when a signal ends the process: for programs only, since
+/// this installs LLVM's signal handlers.
 struct TemporaryFile {
   TemporaryFile() = default;
   TemporaryFile(const TemporaryFile &) = delete;
@@ -71,9 +71,9 @@ struct TemporaryFile {
   int descriptor = -1;
 };
 
-/// Writes beside `path`, then renames: `path` holds its old contents or all of
-/// the new ones, also after a full disk. Follows links, keeps rights, and
-/// writes to what is no regular file.
+/// Writes a temporary file next to `path`, then renames it: `path` has either
+/// its old contents or all of the new ones, even after a full disk. Follows
+/// links, keeps permissions, and writes directly to special files.
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef contents);
 
 } // namespace drawloom::numpy

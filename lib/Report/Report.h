@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A report of one function: it is compiled under a Recorder, then `measure`
-// runs it under the profiler. Text, JSON and a page of HTML show the same.
+// A report on one function: it is compiled under a Recorder, then `measure`
+// runs it under the profiler. Text, JSON and HTML show the same data.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,30 +21,33 @@
 
 namespace drawloom::report {
 
-/// What one run of a function computes at least.
+/// The peak rates of a machine, which bound the time of a function from below.
 struct Roofs {
-  /// Single-precision fused multiply-adds from registers, two operations each.
+  /// Single-precision fused multiply-adds on registers, counted as two
+  /// operations each.
   double operationsPerSecond;
   /// a = b + s * c over arrays far larger than the caches.
   double bytesPerSecond;
 };
-/// Measures this machine, for some tenths of a second; on the threads that run
-/// compiled programs. Nothing where it lacks the memory (192 MiB).
+/// Measures this machine, which takes some tenths of a second, on the threads
+/// that run compiled programs. Returns nothing if 192 MiB of memory are
+/// unavailable.
 std::optional<Roofs> measureRoofs(unsigned threads, llvm::StringRef isa);
 
-/// What the compiler said of a program while it compiled it.
+/// A message of the compiler about a program it compiles.
 struct Remark {
-  /// "passed", "missed", "failed", "analysis"; of a diagnostic "remark" or
+  /// "passed", "missed", "failed" or "analysis"; for a diagnostic, "remark" or
   /// "warning".
   std::string kind;
-  /// The pass, and what it says: "fuse-rows", "Fused"; empty of a diagnostic.
+  /// The pass and its remark, such as "fuse-rows" and "Fused"; empty for a
+  /// diagnostic.
   std::string category, name;
   /// "name.mlir:3", or "".
   std::string place;
   std::string message;
-  /// Figures that come with it.
+  /// Figures attached to the remark.
   std::vector<std::pair<std::string, std::string>> values;
-  /// How often the same was said of the same place.
+  /// Number of times that the remark was made at the same place.
   unsigned count = 1;
 };
 
@@ -54,23 +57,24 @@ struct PhaseTime {
   double seconds;
 };
 
-/// Follows a compilation. Belongs to one thread; must outlive the contexts
+/// Records a compilation. Belongs to one thread; must outlive the contexts
 /// whose remarks it collects, and the options that it follows.
 class Recorder {
 public:
-  /// Collects what is said in the context: remarks whose category matches
-  /// `filter`, or with an empty one all but analyses. `print`: also as
-  /// diagnostics. False where MLIR refuses.
+  /// Collects the context's remarks whose category matches `filter`; if the
+  /// filter is empty, all except analyses. `print` also emits them as
+  /// diagnostics. Returns false if MLIR refuses.
   bool collectRemarks(mlir::MLIRContext &context, llvm::StringRef filter = "",
                       bool print = false);
-  /// A remark, or where it was made before, more of it. From any thread.
+  /// Adds a remark, or increments its count if it was made before. May be
+  /// called from any thread.
   void add(Remark remark);
-  /// Takes times and counts the kernels' work; what the options called before
-  /// is called first.
+  /// Records times and counts the kernels' work; existing callbacks of the
+  /// options are called first.
   void follow(CompileOptions &options);
-  /// Machine code is made and loaded.
+  /// To be called when code is compiled and loaded.
   void finish();
-  /// Forgets all, for the next program.
+  /// Discards everything, for the next program.
   void clear();
 
   const std::vector<PhaseTime> &phases() const { return times; }
@@ -82,50 +86,52 @@ private:
 
   std::vector<PhaseTime> times;
   std::vector<KernelWork> work;
-  /// Passes on different functions may say something at once.
+  /// Passes on different functions may emit remarks concurrently.
   std::mutex mutex;
   std::vector<Remark> said;
-  /// What is said now is not of what is compiled.
+  /// Whether current remarks do not concern the module being compiled.
   bool muted = false;
-  /// The phase that is under way.
+  /// The phase in progress.
   std::string current;
   std::chrono::steady_clock::time_point since;
 };
 
-/// The mean of the calls, in seconds, operations, bytes for each call of the
-/// function.
+/// A kernel's mean figures per call of the function: seconds, operations,
+/// bytes.
 struct Kernel {
   std::string name;
-  /// Where it comes from, "name.mlir:3", or "" where that is not known.
+  /// The kernel's source location, "name.mlir:3", or "" if unknown.
   std::string place;
   double calls = 0, blocks = 0;
   double seconds = 0;
-  /// Of the time of a call.
+  /// Fraction of the time of a call.
   double share = 0;
-  /// Nothing where they cannot be counted.
+  /// Nothing if they cannot be counted.
   std::optional<double> operations, bytes;
 
-  /// Operations by bytes; nothing where one is unknown or 0.
+  /// Returns operations per byte; nothing if either is unknown or 0.
   std::optional<double> intensity() const;
-  /// Whether the multiply-adds would take longer than the bytes.
+  /// Returns whether the multiply-adds would take longer than the memory
+  /// traffic.
   bool boundByOperations(const Roofs &roofs) const;
-  /// The seconds that the roofs leave it: operations at one, bytes at the
-  /// other, whichever is longer. Nothing where neither is known.
+  /// Returns the min seconds permitted by the peak rates: for operations or for
+  /// bytes, whichever is longer. Nothing if neither is known.
   std::optional<double> roofSeconds(const Roofs &roofs) const;
 };
 
 struct Report {
-  /// How people call it: "@step", or what several functions are.
+  /// The function's name for readers, "@step", or a title for several
+  /// functions.
   std::string title;
   std::string function, target, isa;
-  /// As LLVM calls it: "znver4".
+  /// As LLVM names it: "znver4".
   std::string processor;
   unsigned threads = 1, calls = 0;
-  /// The mean of a call, and its part outside of all kernels.
+  /// The mean time of a call, and the part outside all kernels.
   double seconds = 0, outside = 0;
-  /// Of the arguments and results.
+  /// Bytes of the arguments and results.
   double bytes = 0;
-  /// Nothing for targets that are not this processor.
+  /// Nothing for targets other than this processor.
   std::optional<Roofs> roofs;
   /// In the order of their first call.
   std::vector<Kernel> kernels;
@@ -135,24 +141,25 @@ struct Report {
   double compileSeconds() const;
 };
 
-/// Calls `run` once, then `calls` times with a profile, and measures the roofs
-/// if the target is this processor.
+/// Calls `run` once, then `calls` times with a profile, and measures the peak
+/// rates if the target is this processor.
 llvm::Expected<Report>
 measure(const Signature &signature, llvm::StringRef target, llvm::StringRef isa,
         const Recorder &recorder, unsigned calls, unsigned threads,
         llvm::function_ref<llvm::Error(KernelProfile *)> run);
 
-/// Of functions that are called one after the other, each so many times, on
-/// one target; at least one. Kernels keep the order of the functions.
+/// Joins the reports of functions that are called one after another, each the
+/// given number of times, on one target; there must be at least one. Kernels
+/// keep the order of the functions.
 Report join(llvm::StringRef title,
             llvm::ArrayRef<std::pair<const Report *, unsigned>> parts);
 
-/// Tables for a terminal.
+/// Returns tables for a terminal.
 std::string toText(const Report &report);
-/// One object; seconds, operations and bytes in plain units, null for what is
-/// not known. Ends in a newline.
+/// Returns one JSON object, with seconds, operations and bytes in plain units,
+/// and null for unknown values. Ends in a newline.
 std::string toJson(const Report &report);
-/// A page that needs no other file: Page.html around the JSON.
+/// Returns a self-contained page: Page.html with the JSON in it.
 std::string toHtml(const Report &report);
 
 } // namespace drawloom::report

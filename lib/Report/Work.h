@@ -17,22 +17,22 @@
 namespace drawloom::report {
 
 /// Counts the floating-point operations of a module's public functions in the
-/// structured phase: of linalg, arith and math ops; an add, a multiplication, a
-/// division, a call of a function such as exp are one each. Nothing where an
-/// extent or a trip count is not known.
+/// structured phase, in linalg, arith and math ops; an addition, a
+/// multiplication, a division, and a call of a function such as exp count as
+/// one each. Returns nothing if an extent or a trip count is unknown.
 std::optional<double> countOperations(mlir::ModuleOp module);
 
-/// What a kernel does, from its code in the phase `kernels`: what was
-/// recomputed or padded counts too, and a block that is cut short counts as
-/// whole.
+/// The work of a kernel, counted in its code in the phase `kernels`:
+/// recomputation and padding count too, and a partial block counts as a whole
+/// one.
 struct KernelWork {
   std::string name;
-  /// Where it comes from: "name.mlir:3".
+  /// Source location: "name.mlir:3".
   std::string place;
-  /// Nothing where a trip count is not known.
+  /// Nothing if a trip count is unknown.
   std::optional<double> operationsPerBlock;
-  /// Of the buffers that it reads or writes, each once. A table that rows look
-  /// up counts whole.
+  /// Bytes of the buffers that it reads or writes, each counted once. A table
+  /// that rows look up counts as a whole.
   double bytes = 0;
 };
 std::vector<KernelWork> measureKernels(mlir::ModuleOp module);

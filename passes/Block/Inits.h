@@ -14,12 +14,13 @@
 
 namespace drawloom {
 
-/// An argument of the function itself. It must not be written: an op that
-/// updates it in place works on a copy.
+/// Returns whether a value is an argument of the function itself. Such an
+/// argument must not be written: an op that updates it in place works on a
+/// copy.
 bool isFunctionArgument(mlir::Value value);
 
-/// Makes inputs of those inits that an elementwise op reads and `which`
-/// chooses; an empty tensor takes their place. Does nothing to other ops.
+/// Turns the inits that an elementwise op reads, and that `which` selects, into
+/// inputs; an empty tensor takes their place. Does nothing to other ops.
 void readInitsAsInputs(mlir::RewriterBase &rewriter, mlir::linalg::GenericOp op,
                        llvm::function_ref<bool(mlir::Value)> which);
 

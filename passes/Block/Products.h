@@ -15,9 +15,9 @@
 
 namespace drawloom {
 
-/// A contraction whose body adds the product of its two operands and does
-/// nothing else to them but widen them. linalg's own test lets other functions
-/// of one operand pass as well.
+/// Returns whether an op is a contraction whose body adds the product of its
+/// two operands, which it at most widens before. linalg's own test also accepts
+/// other functions of a single operand.
 bool isPlainProduct(mlir::linalg::LinalgOp op);
 
 inline bool isOpaque(mlir::Operation *function) {

@@ -14,20 +14,22 @@
 
 namespace drawloom {
 
-/// Whether values of this type form a vector space: floats, and shaped types
-/// of floats.
+/// Returns whether values of this type form a vector space: floats, and shaped
+/// types of floats.
 bool hasGradient(mlir::Type type);
 
-/// The operands of `op` and the values from outside that its regions use.
+/// Returns the operands of `op`, and the values from outside that its regions
+/// use.
 llvm::SmallVector<mlir::Value> operandsAndCaptures(mlir::Operation *op);
 
-/// Which values of a block a derivative has to do with. A value is *varied* if
-/// it depends on an input, *useful* if it is varied and an output depends on
-/// it. An op on whose operands and results both meet is *active*. Dependence is
-/// followed through floats only, because derivatives of integers are zero.
+/// Determines which values of a block are relevant to a derivative. A value is
+/// *varied* if it depends on an input, and *useful* if it is varied and an
+/// output depends on it. An op with a varied operand and a useful result is
+/// *active*. Dependence is followed through floats only, because derivatives of
+/// integers are zero.
 class Activity {
 public:
-  /// Looks at the ops of `block` but not into their regions.
+  /// Visits the ops of `block`, but not their regions.
   Activity(mlir::Block &block, mlir::ValueRange inputs,
            mlir::ValueRange outputs);
 

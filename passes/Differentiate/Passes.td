@@ -10,11 +10,13 @@ include "mlir/Pass/PassBase.td"
 // Alphabetical. Every option has a sentence and a default.
 
 def TakeSaved : Pass<"ad-take-saved", "::mlir::func::FuncOp"> {
-  let summary = "read what an earlier call kept instead of computing it";
+  let summary =
+      "read values that an earlier call saved instead of computing them";
   let description = [{
-    Replaces the result of each `ad.saved`, and the value that it names where the
-    op is executed, by what is saved: what only computed that value is dead then. To
-    run behind `differentiate`: derivatives have gone through the values.
+    Replaces the result of each `ad.saved`, and the value that it names in the
+    function that executes it, by the saved value; the computation of that value
+    is then dead. Run it behind `differentiate`, which needs the values to
+    differentiate through.
 
     Example: test/passes/Differentiate/saved-values-are-not-computed-again.mlir
   }];
@@ -77,8 +79,8 @@ def DifferentiatePass : Pass<"differentiate", "::mlir::ModuleOp"> {
   ];
   let options = [
     Option<"lockstep", "lockstep", "bool", /*default=*/"false",
-           "Lanes run in step, each with rows of its own, which ops that are "
-           "decomposed may go by">
+           "Whether lanes run in lockstep, each on its own rows; "
+           "decompositions may depend on this">
   ];
 }
 

@@ -15,11 +15,12 @@
 
 namespace drawloom {
 
-/// One backward sweep over a block: a function's, a loop's, or the scalar body
-/// of a structured op. The code that carries the cotangents back is inserted
+/// One backward sweep over a block: of a function, of a loop, or the scalar
+/// body of a structured op. The code that propagates the cotangents is inserted
 /// before the terminator, so that it can use every value of the block. The
 /// forward ops stay, except that aggregated ops without a rule of their own are
-/// decomposed and loops gain results that keep what the way back needs.
+/// decomposed, and loops get additional results that save values for the
+/// backward pass.
 class ReverseMode {
 public:
   ReverseMode(mlir::RewriterBase &rewriter, mlir::Block &block)
@@ -27,15 +28,15 @@ public:
 
   /// `cotangents` has one value for each operand of the terminator (null: no
   /// cotangent). Returns one gradient for each of `inputs`, which are block
-  /// arguments or values from outside of the block (null: zero), on top of
+  /// arguments or values from outside the block (null: zero), added to
   /// `initial` (one for each input, null or none: zero). Emits an error and
-  /// fails where an op has no derivative.
+  /// fails if an op has no derivative.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   run(mlir::ArrayRef<mlir::Value> cotangents, mlir::ValueRange inputs,
       mlir::ArrayRef<mlir::Value> initial = {});
 
 private:
-  /// Brings the active ops into a form that has rules.
+  /// Rewrites the active ops into a form that has rules.
   mlir::LogicalResult prepare(mlir::ArrayRef<mlir::Value> cotangents,
                               mlir::ValueRange inputs);
   mlir::LogicalResult visit(mlir::Operation *op, const Activity &activity);
@@ -55,30 +56,30 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> cotangentOfValue;
 };
 
-/// A zero of the type and shape of `like`; tensors are filled, so that they can
-/// be written to in place.
+/// Returns a zero of the type and shape of `like`; tensors are filled, so that
+/// they can be written in place.
 mlir::Value zerosLike(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value like);
 
-/// An uninitialised tensor of the shape of `like`.
+/// Returns an uninitialized tensor of the shape of `like`.
 mlir::Value emptyLike(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value like, mlir::Type elementType);
 
-/// `emptyLike`, filled with zeros.
+/// Returns a tensor of zeros of the shape of `like`.
 mlir::Value zerosLike(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value like, mlir::Type elementType);
 
-/// Whether a tensor has an extent of 0. Slices of one do not pass upstream's
-/// verifier, even where they are empty, and its gradient holds nothing.
+/// Returns whether a tensor has an extent of 0. Slices of such a tensor do not
+/// pass upstream's verifier, even if they are empty, and its gradient has no
+/// elements.
 bool isEmptyTensor(mlir::Type type);
 
-/// Turns sums of cotangents, one of which is a product, into fused
-/// multiply-adds: for f32 and f64, after simplification, which knows more about
+/// Turns sums of cotangents of which one is a product into fused multiply-adds,
+/// for f32 and f64. To be run after simplification, which has more rules for
 /// sums and products.
 void fuseCotangentSums(mlir::RewriterBase &rewriter, mlir::Operation *root);
 
-/// Erases the ops of `block`, and of the regions in it, whose results are not
-/// used.
+/// Erases the ops of `block`, and of its regions, whose results are unused.
 void eraseDeadOps(mlir::RewriterBase &rewriter, mlir::Block &block);
 
 } // namespace drawloom

@@ -70,8 +70,8 @@ template <typename... OpTys> void attachZeroRules(mlir::MLIRContext *context) {
   (OpTys::template attachInterface<ZeroRuleModel<OpTys>>(*context), ...);
 }
 
-/// The type in which gradients of values of type `element` are summed: f32 for
-/// narrower ones, else the type itself.
+/// Returns the type in which gradients of values of type `element` are
+/// accumulated: f32 for narrower types, else the type itself.
 mlir::Type accumulatorType(mlir::Type element);
 
 void attachArithRules(mlir::MLIRContext *context);
@@ -81,28 +81,28 @@ void attachScanRule(mlir::MLIRContext *context);
 void attachTensorRules(mlir::MLIRContext *context);
 void attachTraverseRule(mlir::MLIRContext *context);
 
-/// Gradients of a structured op that is a contraction (a sum of products): one
-/// `linalg.contract` for each operand, accumulated in at least f32 and rounded
-/// to the operand's type at the end. Operands whose gradient is not a
-/// contraction (an outer product) are left to `genericVjp`: their bits stay in
-/// `remaining`.
+/// Returns the gradients of a structured op that is a contraction (a sum of
+/// products): one `linalg.contract` for each operand, accumulated in at least
+/// f32 and rounded to the operand's type at the end. Operands whose gradient is
+/// not a contraction (an outer product) are left to `genericVjp`: their bits
+/// stay in `remaining`.
 Gradients contractionVjp(mlir::linalg::LinalgOp op, mlir::OpBuilder &builder,
                          mlir::Value cotangent,
                          const llvm::SmallBitVector &needed,
                          llvm::SmallBitVector &remaining);
 
-/// Whether `contractionVjp` applies.
+/// Returns whether `contractionVjp` applies.
 bool isFloatContraction(mlir::linalg::LinalgOp op);
 
-/// Gradients of any structured op by one multi-result `linalg.generic` whose
-/// body is the reverse of the scalar body.
+/// Returns the gradients of any structured op, computed by one multi-result
+/// `linalg.generic` whose body is the reverse of the scalar body.
 mlir::FailureOr<Gradients> genericVjp(mlir::linalg::LinalgOp op,
                                       mlir::OpBuilder &builder,
                                       mlir::ValueRange cotangents,
                                       const llvm::SmallBitVector &needed);
 
-/// Turns float scalars that the body of `op` takes from outside into operands,
-/// so that they can have a gradient. Fails for other captured values.
+/// Turns float scalars that the body of `op` captures into operands, so that
+/// they can have a gradient. Fails for other captured values.
 mlir::LogicalResult promoteCaptures(mlir::RewriterBase &rewriter,
                                     mlir::linalg::LinalgOp op,
                                     mlir::ValueRange captures);

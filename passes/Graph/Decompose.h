@@ -13,8 +13,8 @@
 
 namespace drawloom {
 
-/// Replaces the ops below `root` that implement linalg's AggregatedOpInterface
-/// by their decomposition, again and again, but for those that stay.
+/// Repeatedly replaces the ops below `root` that implement linalg's
+/// AggregatedOpInterface by their decomposition, except for those that stay.
 llvm::LogicalResult decomposeAll(mlir::Operation *root,
                                  std::function<bool(mlir::Operation *)> stays);
 

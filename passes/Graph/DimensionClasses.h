@@ -25,29 +25,30 @@ inline mlir::RankedTensorType tensorType(mlir::Value value) {
   return mlir::dyn_cast<mlir::RankedTensorType>(value.getType());
 }
 
-/// The tensor that has the rows as one dimension, of a reshape with
-/// joinedRowsAttr, and which of its dimensions that is; null for other ops.
+/// For a reshape with joinedRowsAttr, returns the tensor that has the rows as
+/// one dimension, and that dimension; null for other ops.
 std::pair<mlir::Value, unsigned> joinedSide(mlir::Operation *op);
-/// The tensor that has them as two, and the first of these.
+/// For a reshape with joinedRowsAttr, returns the tensor that has the rows as
+/// two dimensions, and the first of these.
 std::pair<mlir::Value, unsigned> partedSide(mlir::Operation *op);
 
-/// Whether a value holds no data of its own: an empty, a fill or a splat
-/// constant. CSE shares these between unrelated uses, so they never relate
-/// dimensions, and each user makes its own.
+/// Returns whether a value holds no data of its own: an empty, a fill or a
+/// splat constant. CSE shares these between unrelated uses, so they never
+/// relate dimensions, and each user makes its own.
 bool isInit(mlir::Value value);
 
-/// Whether an op only moves or maps whole rows, so that a clone of it with
-/// another number of rows does the same for a tile.
+/// Returns whether an op only moves or maps whole rows, so that a clone of it
+/// with another number of rows does the same for a tile.
 bool isStructural(mlir::Operation *op);
 
-/// Whether an op with rows of its own can be tiled along them.
+/// Returns whether an op with rows of its own can be tiled along them.
 bool isRowwise(mlir::Operation *op);
 
 /// Partitions the dimensions of all tensors and loops of a block into classes
-/// of dimensions that are one and the same: a batch of samples, the columns of
-/// one layer, ... Union-find over (value, dimension) and (op, loop); each op
-/// says which of its dimensions coincide, so that the relation runs through a
-/// forward pass and its backward pass alike.
+/// of equal dimensions: a batch of samples, the columns of one layer, ... A
+/// union-find over (value, dimension) and (op, loop); each op states which of
+/// its dimensions coincide, so that the relation extends through a forward pass
+/// and its backward pass alike.
 class DimensionClasses {
 public:
   using Class = unsigned;
@@ -58,10 +59,11 @@ public:
   Class ofLoop(mlir::Operation *op, unsigned loop);
   void unite(Class a, Class b);
   Class find(Class node);
-  /// What is to be erased: what is made in its memory has other dimensions.
+  /// To be called before an op is erased: ops created later at the same address
+  /// have other dimensions.
   void forget(mlir::Operation *op);
 
-  /// A dimension that is always larger than another one by a constant.
+  /// A dimension that always exceeds another one by a constant.
   struct Larger {
     Class larger, than;
     int64_t by;
@@ -81,10 +83,12 @@ private:
   bool isAll(mlir::OpFoldResult offset, mlir::OpFoldResult size,
              mlir::Value tensor, unsigned dim);
   Class node(void *key, unsigned index);
-  /// Whether it is of an extent that is open in the program and known here.
+  /// Returns whether a class has an extent that is open in the program and
+  /// known here.
   bool isGiven(Class id);
 
-  /// What an index value is: a dimension of a tensor, and a constant more.
+  /// The decomposition of an index value: a dimension of a tensor, plus a
+  /// constant.
   struct Asked {
     mlir::Value tensor;
     unsigned dim;
@@ -96,7 +100,7 @@ private:
 
   llvm::SmallVector<Larger> differences;
   llvm::SmallVector<Class> given;
-  /// What joinedRowsAttr names.
+  /// The class that joinedRowsAttr refers to.
   std::optional<Class> joinedRows;
   llvm::DenseMap<std::pair<void *, unsigned>, unsigned> ids;
   llvm::SmallVector<unsigned> parent;

@@ -14,14 +14,14 @@
 
 namespace drawloom {
 
-/// Integers from `least` to `greatest`; unless something is known, all.
+/// Integers from `least` to `greatest`; by default, all integers.
 struct Interval {
   int64_t least = INT64_MIN, greatest = INT64_MAX;
 };
 
-/// The integers that a value can be, by constants, loops of known extents and
-/// arithmetic on them. Upstream's analysis of integer ranges knows neither the
-/// loops of linalg nor those of scf.forall.
+/// Returns the range of integers that a value can have, based on constants,
+/// loops of known extents and arithmetic on them. Upstream's integer range
+/// analysis supports neither the loops of linalg nor those of scf.forall.
 Interval intervalOf(mlir::Value value);
 
 } // namespace drawloom

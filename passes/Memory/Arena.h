@@ -17,7 +17,8 @@ namespace drawloom {
 
 inline constexpr int64_t arenaAlignment = 64;
 
-/// A buffer and the steps [first, last] of the program at which it is in use.
+/// A buffer, and the steps [first, last] of the program during which it is in
+/// use.
 struct Lifetime {
   int64_t bytes;
   int64_t first;
@@ -25,15 +26,15 @@ struct Lifetime {
 };
 
 struct ArenaLayout {
-  /// Of each buffer, aligned.
+  /// Aligned offset of each buffer.
   llvm::SmallVector<int64_t> offsets;
   int64_t bytes = 0;
 };
 
 /// Places buffers so that those in use at the same step do not overlap: the
 /// largest first, and of equal ones the earliest, each at the lowest multiple
-/// of `alignment` that is free while it lives. Buffers of no bytes get offset
-/// 0.
+/// of `alignment` that is free throughout its lifetime. Empty buffers get
+/// offset 0.
 ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes,
                         int64_t alignment = arenaAlignment);
 

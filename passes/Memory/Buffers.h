@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What bufferization will make of the tensors between the ops of a function:
-// values that one op updates and the next one goes on with have one buffer.
-// Names follow Arena.h: a step is an op of the function's body.
+// Predicts the buffers that bufferization will make of the tensors between the
+// ops of a function: values that are updated in place by successive ops have
+// one buffer. Terms are those of Arena.h: a step is an op of the function's
+// body.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,26 +22,27 @@
 
 namespace drawloom {
 
-/// A value that has memory, from the step that makes it until the last one that
-/// reads it, itself or a view of it.
+/// A value with memory, from the step that makes it until the last step that
+/// reads it or a view of it.
 struct MemoryValue {
   mlir::Value value;
   int64_t buffer = -1;
-  /// Steps, ascending, each once; the first one makes it.
+  /// Steps that use the value, ascending, each once; the first one makes it.
   llvm::SmallVector<int64_t> uses;
 };
 
 class FunctionBuffers {
 public:
-  /// Fails where an extent is not known: nothing can be said in advance.
+  /// Fails if an extent is unknown, since nothing can then be predicted.
   static mlir::FailureOr<FunctionBuffers> of(mlir::func::FuncOp function);
 
   llvm::ArrayRef<mlir::Operation *> steps() const { return ops; }
   llvm::ArrayRef<MemoryValue> values() const { return known; }
-  /// Of each buffer; arguments, results and constants have no bytes here.
+  /// Returns the lifetime of each buffer; arguments, results and constants have
+  /// no bytes here.
   llvm::ArrayRef<Lifetime> lifetimes() const { return buffers; }
-  /// The value whose memory `value` is or shows, by its place in values(); -1
-  /// of arguments and constants.
+  /// Returns the index in values() of the value whose memory `value` is or
+  /// views; -1 for arguments and constants.
   int64_t valueOf(mlir::Value value) const;
   bool isStep(mlir::Operation *op) const { return numbers.contains(op); }
   int64_t stepOf(mlir::Operation *op) const { return numbers.lookup(op); }
@@ -58,14 +60,14 @@ private:
   void share(mlir::func::FuncOp function);
 };
 
-/// Whether an op that starts from `init` can be run a second time from a new
-/// one: there is nothing in it that an op has computed.
+/// Returns whether an op that starts from `init` can run a second time from a
+/// new one, because it contains nothing that an op has computed.
 bool startsAnew(mlir::Value init);
 
-/// Whether `op` has no memory of its own and takes no time.
+/// Returns whether `op` has no memory of its own and takes no time.
 bool isFree(mlir::Operation *op);
 
-/// Whether `op` shows the memory of its first operand in another form.
+/// Returns whether `op` is a view of its first operand's memory.
 bool isView(mlir::Operation *op);
 
 } // namespace drawloom

@@ -14,12 +14,13 @@
 
 namespace drawloom {
 
-/// Floating-point operations of one execution of an op and what is in it: of
-/// linalg, arith, math and vector ops; an add, a multiplication, a division, a
-/// call of a function such as exp are one each. Nothing where an extent or a
-/// trip count is not known.
+/// Returns the floating-point operations of one execution of an op and its
+/// nested ops: linalg, arith, math and vector ops; an addition, a
+/// multiplication, a division, and a call of a function such as exp count as
+/// one each. Returns nothing if an extent or a trip count is unknown.
 std::optional<double> countOperations(mlir::Operation &op);
-/// The same of the ops in its regions, each once.
+/// Returns the floating-point operations of the ops in an op's regions, each
+/// counted once.
 std::optional<double> countRegions(mlir::Operation &op);
 
 } // namespace drawloom

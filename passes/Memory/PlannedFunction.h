@@ -22,10 +22,11 @@ struct PlannedFunction {
   MemoryPlan plan;
 };
 
-/// Puts transfers and recomputations into the function.
+/// Inserts transfers and recomputations into the function.
 void applyPlan(const PlannedFunction &planned);
 
-/// The plan as a table, and as JSON, a line, with the model that it is of.
+/// explainPlan() returns the plan as a table; describePlan() returns it as one
+/// line of JSON, including the model it is for.
 std::string explainPlan(const PlannedFunction &planned);
 std::string describePlan(const PlannedFunction &planned);
 

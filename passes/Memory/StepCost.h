@@ -13,12 +13,12 @@
 
 namespace drawloom {
 
-/// Bytes of a tensor, or of memory, of static shape.
+/// Returns the bytes of a tensor or memref of static shape.
 int64_t bytesOf(mlir::Type type);
 
-/// Seconds that an op between the tensors of a function takes: its arithmetic,
-/// or the memory of its operands and results, at so many operations and bytes a
-/// second. Transfers go on beside.
+/// Returns the seconds that an op on the tensors of a function takes at the
+/// given rates: the time of its arithmetic or that of the memory traffic of its
+/// operands and results, whichever is longer. Transfers proceed concurrently.
 double secondsOf(mlir::Operation &op, double operations, double memory);
 
 } // namespace drawloom

@@ -13,21 +13,21 @@
 
 namespace drawloom {
 
-/// An op of the dialect offload, but for `offload.again`.
+/// An op of the dialect offload, except `offload.again`.
 struct Transfer {
   mlir::Operation *op;
-  /// The number of its record: stores count from 0.
+  /// Number of its record; stores are numbered from 0.
   int64_t record;
 };
 
-/// The transfers of a function in their order, how many records there are, and
-/// the most bytes that these have at once.
+/// The transfers of a function in order, the number of records, and the max
+/// bytes of records at any time.
 struct Transfers {
   llvm::SmallVector<Transfer> list;
   int64_t records = 0, recordBytes = 0;
 };
 
-/// Fails where a record is none of a store's in this function.
+/// Fails if a record was not made by a store in this function.
 llvm::FailureOr<Transfers> transfersOf(mlir::func::FuncOp function);
 
 } // namespace drawloom

@@ -8,27 +8,29 @@
 include "mlir/Pass/PassBase.td"
 
 def ExpandScans : Pass<"linrec-expand-scans", "::mlir::func::FuncOp"> {
-  let summary = "Write out recurrent cells that are parallel along the tokens";
+  let summary = "Expand recurrent cells that are parallelized along the tokens";
   let description = [{
-    `linrec.nonlinear_scan` with `segments` S becomes three scans that go through
-    tokens one after another, with S times as many sequences: one finds the matrix
-    and the vector by which the tokens of a segment change states, one goes through
-    the segments, and one does the rest with the states found. Tokens behind the last
-    full segment are a scan of their own.
+    `linrec.nonlinear_scan` with `segments` S becomes three scans that process
+    tokens sequentially, with S times as many sequences: the first computes the
+    matrix and the vector by which the tokens of a segment transform the state,
+    the second goes through the segments, and the third computes the results
+    from the states found. Tokens behind the last full segment are a separate
+    scan.
 
-    With `newton` it becomes a loop of affine scans, whose coefficients one
-    elementwise op computes from the states of the step before, an op for outputs and
-    the residual, and the scan itself for where that is too large.
+    With `newton`, the scan becomes a loop of affine scans, whose coefficients
+    an elementwise op computes from the states of the previous iteration,
+    followed by an op for the outputs and the residual, and by the sequential
+    scan itself as a fallback if the residual is too large.
 
-    Jacobians are derivatives of the cell by reverse mode. Scans whose extents
-    calls choose go token by token.
+    Jacobians are computed from the cell by reverse mode. Scans whose extents
+    are open run token by token.
 
     Example: test/passes/Recurrent/expand-scans.mlir
   }];
   let options = [
     Option<"lockstep", "lockstep", "bool", /*default=*/"false",
-           "Kernels are launched one after another, without loops around them, "
-           "as on a GPU: 'newton' is an error">];
+           "Whether kernels are launched one after another, without loops "
+           "around them, as on a GPU; 'newton' is then an error">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",

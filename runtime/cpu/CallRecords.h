@@ -18,9 +18,10 @@
 
 namespace drawloom::runtime {
 
-/// What one call keeps in a store, by the numbers of its program. Large values
-/// are several records, which the host's threads copy. After the first failure
-/// nothing is put or got any more. What is left is dropped at the end.
+/// Values that one call keeps in a store, by the numbers that its program gives
+/// them. A large value is split into several records, which the host's threads
+/// copy. After the first failure, nothing more is put or got. Remaining records
+/// are dropped at the end.
 class CallRecords {
 public:
   CallRecords(offload::Store &store, const std::string &program, size_t count,
@@ -30,7 +31,7 @@ public:
   CallRecords(const CallRecords &) = delete;
   CallRecords &operator=(const CallRecords &) = delete;
 
-  /// As DrawloomHost::transfer.
+  /// Implements DrawloomHost::transfer.
   void transfer(int64_t kind, size_t value, void *memory, uint64_t bytes);
   const Status &status() const { return failure; }
 
@@ -52,9 +53,9 @@ private:
   const std::string &program;
   const DrawloomHost &host;
   std::vector<std::vector<Part>> values;
-  /// Wanted and not got yet, in their order.
+  /// Values requested but not yet read, in order.
   std::vector<size_t> wanted;
-  std::mutex mutex; ///< Of the failure.
+  std::mutex mutex; ///< Guards the failure.
   Status failure;
 };
 

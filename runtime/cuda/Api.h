@@ -7,8 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Declared here, since CUDA's headers are not needed to build. Names, types and
-// numbers are those of the driver's documented binary interface.
+// The driver's interface is declared here, so that CUDA's headers are not
+// needed to build. Names, types and numbers are those of the driver's
+// documented binary interface.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +46,8 @@ enum DeviceAttribute : int {
 
 constexpr int functionRegisters = 4, functionMaxDynamicShared = 8;
 constexpr int pointerDeviceAddress = 3, pointerDeviceOrdinal = 9;
-// What a thread may do while a stream is captured, and a stream that is.
+// Capture mode that permits all calls of a thread, and status of a stream that
+// is being captured.
 constexpr int captureRelaxed = 2, captureActive = 1;
 constexpr unsigned eventDisableTiming = 2;
 constexpr unsigned streamNonBlocking = 1, hostAllocatePortable = 1;
@@ -112,7 +114,7 @@ struct Api {
 #undef DRAWLOOM_DRIVER
 };
 
-/// The number of the capture that the stream is in; 0 where it is in none.
+/// Returns the id of the capture that the stream is in; 0 if it is in none.
 inline uint64_t captureOf(const Api &api, void *stream) {
   int status = 0;
   uint64_t number = 0;
@@ -121,7 +123,8 @@ inline uint64_t captureOf(const Api &api, void *stream) {
   return code == success && status == captureActive ? number : 0;
 }
 
-/// Makes a context current for its own life, unless it is already.
+/// Makes a context current for the lifetime of this object, unless it is
+/// already.
 class CurrentContext {
 public:
   CurrentContext(const Api &api, void *context) : api(api) {

@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Declared here, since CUDA's headers are not needed to build. Names, types and
-// numbers are those of the library's documented binary interface, the same in
-// versions 12 and 13. The emulated library of the tests includes this, too.
+// The library's interface is declared here, so that CUDA's headers are not
+// needed to build. Names, types and numbers are those of the library's
+// documented binary interface, the same in versions 12 and 13. The emulated
+// library of the tests includes this file, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +34,7 @@ enum Status : int {
 /// cudaDataType.
 enum DataType : int { real32 = 0, real16 = 2, bfloat16 = 14 };
 
-/// cublasComputeType_t: sums in f32, f32 operands in full.
+/// cublasComputeType_t: f32 accumulators, and f32 operands in full precision.
 constexpr int computeF32 = 68;
 
 enum Operation : int32_t { plain = 0, transposed = 1 };
@@ -45,8 +46,8 @@ enum Epilogue : uint32_t {
   epilogueGelu = 32, ///< The tanh form.
 };
 
-/// cublasLtReductionScheme_t. Parts of a sum in place are added by whoever
-/// comes; by way of the workspace, in order.
+/// cublasLtReductionScheme_t. In-place partial sums are added in order of
+/// arrival; those in the workspace, in a fixed order.
 enum ReductionScheme : uint32_t {
   noReduction = 0,
   reductionInPlace = 1,

@@ -16,13 +16,13 @@
 namespace drawloom::runtime::cuda {
 
 struct Device::State {
-  /// DRAWLOOM_CUDA_BLOCKING: each launch waits, so that it is its own kernel
-  /// that an error names.
+  /// DRAWLOOM_CUDA_BLOCKING: each launch waits, so that an error names the
+  /// kernel that caused it.
   bool blocking = false;
 
   void remember(const std::string &kernel, const Grid &grid) {
     std::lock_guard<std::mutex> lock(mutex);
-    // The name's memory is kept; a launch allocates nothing.
+    // The string's memory is reused, so that a launch allocates nothing.
     lastKernel.assign(kernel);
     lastGrid = grid;
   }
@@ -38,8 +38,9 @@ struct Device::State {
            "failed";
   }
 
-  /// Pointers that the driver knew when it was asked. One that was freed since
-  /// passes as well; then the launch itself fails, as it would have anyway.
+  /// Returns whether the driver knew a pointer when it was last asked. A
+  /// pointer freed since then passes as well; the launch itself then fails, as
+  /// it would have anyway.
   bool isKnown(uint64_t pointer) const {
     return known[slot(pointer)].load(std::memory_order_relaxed) == pointer;
   }

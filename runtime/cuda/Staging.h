@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A value goes by parts: on a stream for copies from the device into pinned
-// memory of the host, from there into the store; and the other way by another
-// stream. The caller's stream waits for these by events, only where it would
-// use what is not there, or change what is not copied yet. The calling thread
-// does the host's work, between its launches and while it waits.
+// Values are transferred in parts: on one stream from the device to pinned host
+// memory, and from there to the store; in the other direction on another
+// stream. The caller's stream waits for these copies by events, only where it
+// would use data that has not arrived, or overwrite data that is not copied
+// yet. The calling thread does the host's work, between its launches and while
+// it waits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +26,10 @@
 
 namespace drawloom::runtime::cuda {
 
-/// Pinned memory, and the streams of the copies: what one call at a time uses.
+/// Pinned memory and copy streams, used by one call at a time.
 class Staging {
 public:
-  /// Of a part, bytes: enough for the bus, and a unit of the store.
+  /// Bytes of a part: large enough for the bus, and the unit of the store.
   static constexpr uint64_t partBytes = uint64_t(1) << 20;
 
   static Result<std::unique_ptr<Staging>> make(std::shared_ptr<Device> device);
@@ -37,18 +38,18 @@ public:
   Staging &operator=(const Staging &) = delete;
 
   static constexpr size_t slotsOfLane = 16;
-  /// Of both ways.
+  /// Bytes of both lanes.
   static constexpr uint64_t bytes = 2 * slotsOfLane * partBytes;
 
 private:
   friend class StagedRecords;
-  /// Memory for a part. Where it is in use, until its event has happened.
+  /// Memory for a part. If it is in use, it is so until its event has occurred.
   struct Slot {
     char *memory = nullptr;
     void *event = nullptr;
     bool isInUse = false;
   };
-  /// One way, with its slots, which take turns.
+  /// One direction of transfer, with its slots, which are used in turn.
   struct Lane {
     void *stream = nullptr;
     std::vector<Slot> slots;
@@ -64,15 +65,15 @@ private:
   Lane out, in;
 };
 
-/// What one call on a stream keeps in a store. After the first error it does
-/// nothing any more, and every call gives that error.
+/// Values that one call on a stream keeps in a store. After the first error,
+/// nothing is done any more, and every call returns that error.
 class StagedRecords final : public DeviceRecords {
 public:
-  /// `giveBack` gets the staging when the call has ended.
+  /// `giveBack` receives the staging when the call has ended.
   StagedRecords(std::unique_ptr<Staging> staging, offload::Store &store,
                 const Signature &signature, void *stream,
                 std::function<void(std::unique_ptr<Staging>)> giveBack);
-  /// What comes on the stream behind it waits for all copies.
+  /// Makes subsequent work on the stream wait for all copies.
   ~StagedRecords() override;
 
   Status transfer(const LaunchTransfer &transfer, void *memory,
@@ -88,25 +89,25 @@ private:
   struct Value {
     std::vector<Part> parts;
     uint64_t bytes = 0;
-    /// Of the device: where it is stored from, and fetched to.
+    /// Device memory that the value is stored from, and fetched to.
     char *from = nullptr, *to = nullptr;
-    /// Recorded on the caller's stream: `from` has the value; `to` is free.
+    /// Recorded on the caller's stream: `from` holds the value; `to` is free.
     void *ready = nullptr, *freed = nullptr;
-    /// Recorded on the streams of copies; null until the last part is there.
+    /// Recorded on the copy streams; null until the last part is there.
     void *copied = nullptr, *arrived = nullptr;
   };
   struct Job {
     size_t value = 0, part = 0;
   };
 
-  // Each is false behind an error.
+  // Each returns false after an error.
   bool check(int code);
   bool check(offload::Outcome outcome, const std::string &why);
   bool checkPlan(bool isRight);
   bool record(void *&event, void *stream);
   bool waitFor(void *event, void *stream);
   void forget(void *&event);
-  /// Whether an event has happened, or what is wrong.
+  /// Returns whether an event has occurred, or records the error.
   bool hasHappened(void *event);
 
   void store(size_t number, void *memory, uint64_t bytes);
@@ -117,11 +118,13 @@ private:
   void drop(size_t number);
   void expect();
 
-  /// Does what can be done, or waits until something can: copies parts out, and
-  /// puts those that have come. False where nothing changed.
+  /// Advances the transfers to the store: copies parts out and puts the parts
+  /// that have arrived, or waits until one of these is possible. Returns false
+  /// if nothing changed.
   bool stepOut(bool waits);
   bool issueOut();
-  /// The same of parts that are read and copied in.
+  /// Advances the transfers from the store: reads parts and copies them in.
+  /// Returns false if nothing changed.
   bool stepIn(bool waits);
 
   std::unique_ptr<Staging> staging;
@@ -132,13 +135,13 @@ private:
   const Api &api;
   CurrentContext current;
   std::vector<Value> values;
-  /// Parts that wait for a slot, and those that are being copied, with theirs.
+  /// Parts that wait for a slot; and parts being copied, with their slots.
   std::deque<Job> waiting;
   std::deque<std::pair<Job, Staging::Slot *>> copying;
-  /// Parts that are wanted, in their order, and how far the first one is.
+  /// Requested parts in order, and the progress of the first.
   std::deque<Job> wanted;
   uint64_t read = 0;
-  /// Loaded and not fetched yet.
+  /// Loaded but not yet fetched.
   std::vector<size_t> loaded;
   Status failure;
 };

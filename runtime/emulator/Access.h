@@ -14,22 +14,22 @@
 
 namespace drawloom::emulator {
 
-/// Fails the block where the bytes are none of the kernel's or the address is
-/// not a multiple of `alignment`.
+/// Fails the block if the bytes do not belong to the kernel, or if the address
+/// is not a multiple of `alignment`.
 void checkAddress(Thread &thread, const char *address, int64_t bytes,
                   AccessKind kind, Space space, int64_t alignment,
                   int32_t site);
 
-/// Counts the access of one lane, where that was asked for.
+/// Counts the access of one lane, if counting is enabled.
 void countAccess(Thread &thread, const char *address, int64_t bytes,
                  int32_t site);
 
-/// Notes the access and reports what it is not ordered with. The address has
-/// been checked.
+/// Records the access and reports other accesses that it is not ordered with.
+/// The address must have been checked.
 void noteAccess(Thread &thread, const char *address, int64_t bytes,
                 AccessKind kind, int32_t site);
 
-/// Carries out the thread's first copies.
+/// Performs the thread's first `count` copies.
 void completeCopies(Thread &thread, size_t count, int32_t site);
 
 std::string describeAddress(const Block &block, const void *address);

@@ -15,19 +15,20 @@
 
 namespace drawloom::emulator {
 
-/// Puts the accesses of a warp's lanes together again: the n-th time that each
-/// lane comes to a place is one instruction of the warp.
+/// Reassembles warp accesses from those of lanes: the n-th time that each lane
+/// reaches a place counts as one instruction of the warp.
 class AccessCounts {
 public:
   AccessCounts(size_t sites, int64_t threads);
 
-  /// `address` counts from the start of the arena where it is shared.
+  /// For shared memory, `address` is relative to the start of the arena.
   void add(uint32_t thread, int32_t site, bool shared, uint64_t address,
            int32_t bytes);
-  /// An instruction that names all its addresses at once.
+  /// Adds an instruction that states all its addresses at once.
   void addWarp(int32_t site, bool shared, const uint64_t *addresses,
                unsigned count, int32_t bytes);
-  /// Counts what lanes have not all come to; to be called after each block.
+  /// Counts accesses that not all lanes have reached; to be called after each
+  /// block.
   void flush();
   /// Adds the counts of another object for the same kernel.
   void merge(const AccessCounts &other);
@@ -40,7 +41,7 @@ private:
   };
   struct Pending {
     std::deque<Group> groups;
-    /// Of the first group, and of each lane's next access.
+    /// Index of the first group, and of each lane's next access.
     uint64_t first = 0;
     std::array<uint64_t, 32> next{};
   };
@@ -53,7 +54,7 @@ private:
 
   size_t warps;
   std::vector<Count> counts;
-  /// By site and warp.
+  /// Accesses that not all lanes have reached, by site and warp.
   std::vector<Pending> pending;
 };
 

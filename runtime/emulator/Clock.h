@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Happens-before by vector clocks. A thread counts the times that it told
-// others what it had done (its epoch); its clock holds, for every thread of the
-// block, the last epoch that it was told of. Clocks do not change once made, so
-// that the threads that leave a barrier share one.
+// Happens-before by vector clocks. A thread counts how many times it has
+// released its actions to others (its epoch); its clock holds, for every thread
+// of the block, the last epoch released to it. Clocks are immutable, so that
+// the threads that leave a barrier share one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,21 +30,22 @@ using ClockPtr = std::shared_ptr<const Clock>;
 
 struct Clock {
   int64_t block = 0;
-  /// By thread of `block`.
+  /// Epochs by thread of `block`.
   std::vector<uint32_t> epochs;
-  /// What is known of other blocks, by number; these have no others in turn.
+  /// Clocks of other blocks, by block number; these contain no further blocks.
   std::map<int64_t, ClockPtr> others;
 
   bool knows(int64_t otherBlock, uint32_t thread, uint32_t epoch) const;
-  /// Everything that `other` knows.
+  /// Adds everything that `other` knows.
   void join(const Clock &other);
 };
 
-/// Where threads meet through atomic operations on one address. Safe to use
-/// from several threads.
+/// The points at which threads synchronize through atomic operations on one
+/// address. Thread-safe.
 class SyncVariables {
 public:
-  /// What operations on the address have released so far, null where none.
+  /// Returns what operations on the address have released so far; null if
+  /// nothing.
   ClockPtr read(uintptr_t address);
   void release(uintptr_t address, const ClockPtr &clock);
 
@@ -57,7 +58,7 @@ private:
   std::array<Shard, 16> shards;
 };
 
-/// The two together; either may be null.
+/// Returns the join of two clocks, of which either may be null.
 ClockPtr joined(const ClockPtr &a, const ClockPtr &b);
 
 } // namespace drawloom::emulator

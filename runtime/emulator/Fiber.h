@@ -13,8 +13,8 @@
 
 namespace drawloom::emulator {
 
-/// A place where execution can stop and go on, with a stack of its own unless
-/// it is the thread's that runs the fibers.
+/// An execution context that can be suspended and resumed. It has its own
+/// stack, unless it represents the thread that runs the fibers.
 class Fiber {
 public:
   Fiber() = default;
@@ -22,28 +22,29 @@ public:
   Fiber &operator=(const Fiber &) = delete;
   ~Fiber();
 
-  /// Makes the next switch here call `function(argument)`, which must not
-  /// return, on the stack. What ran here before is forgotten.
+  /// Makes the next switch to this fiber call `function(argument)`, which must
+  /// not return, on the given stack. Any previous execution is discarded.
   void start(char *stackEnd, size_t stackBytes, void (*function)(void *),
              void *argument);
-  /// For the fiber that stands for the thread's own stack.
+  /// Makes this fiber represent the calling thread's own stack.
   void adoptThread();
 
-  /// Stops here and goes on there. With `forEver`, nobody will come back.
+  /// Suspends this fiber and resumes the other. With `forEver`, this fiber will
+  /// not be resumed.
   void switchTo(Fiber &other, bool forEver = false);
-  /// What a fiber's function does first.
+  /// Must be called first in a fiber's function.
   void arrived();
 
 private:
   void *stackPointer = nullptr;
   char *stackEnd = nullptr;
   size_t stackBytes = 0;
-  // Of the sanitizers.
+  // For the sanitizers.
   [[maybe_unused]] void *shadow = nullptr;
   [[maybe_unused]] bool ownsShadow = false;
 };
 
-/// Stacks of the same size with a page before each that faults.
+/// Stacks of equal size, each preceded by a guard page.
 class Stacks {
 public:
   static constexpr size_t bytes = size_t(1) << 20;
@@ -52,7 +53,7 @@ public:
   Stacks(const Stacks &) = delete;
   Stacks &operator=(const Stacks &) = delete;
   ~Stacks();
-  /// False where the machine does not give the memory.
+  /// Returns false if the memory is unavailable.
   bool reserve(size_t wanted);
   char *end(size_t index) const { return base + (index + 1) * stride(); }
 

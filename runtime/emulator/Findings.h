@@ -24,7 +24,7 @@ enum class FindingKind {
   InFlight,
   OutOfBounds,
   Misaligned,
-  /// Of another element than the compiler says.
+  /// Access to another element than the compiler described.
   WrongElement,
   Divergence,
   Deadlock,
@@ -32,16 +32,16 @@ enum class FindingKind {
   Endless,
 };
 
-/// The first of each kind and place in full, the others as a number. Safe to
-/// use from several threads.
+/// Collects findings: the first of each kind and place in full, and the number
+/// of the others. Thread-safe.
 class Findings {
 public:
   static constexpr size_t most = 12;
 
   void add(FindingKind kind, int32_t site, int32_t otherSite,
            const std::string &text);
-  /// In the order of the sites, so that the text does not depend on which
-  /// thread of this process was first; empty where nothing was found.
+  /// Returns the findings in the order of their sites, so that the text does
+  /// not depend on thread scheduling in this process; empty if there are none.
   std::string text() const;
   bool any() const;
 

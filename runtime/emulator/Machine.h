@@ -25,26 +25,26 @@ namespace drawloom::emulator {
 
 inline constexpr unsigned lanes = 32;
 inline constexpr unsigned mostThreads = 1024;
-/// The low 18 bits of a shared pointer are its offset, which is what
-/// descriptors of matrices hold.
+/// The low 18 bits of a shared pointer are its offset, which matrix descriptors
+/// contain.
 inline constexpr uint64_t arenaBytes = uint64_t(1) << 18;
 
 struct Block;
 struct Thread;
 class AccessCounts;
 
-/// A copy into shared memory that has not happened yet.
+/// A copy to shared memory that has not been performed yet.
 struct PendingCopy {
   char *destination;
   const char *source;
   int32_t bytes, sourceBytes, site;
 };
 
-/// What a thread waits for, for reports.
+/// What a thread is waiting for, for reports.
 struct Wait {
   const char *what = nullptr;
   int32_t site = 0;
-  /// Of the warp's lanes; 0 for barriers of the block.
+  /// Lanes of the warp; 0 for barriers of the block.
   uint32_t mask = 0;
   int32_t barrier = -1;
 };
@@ -55,20 +55,21 @@ struct Thread {
   uint32_t index = 0;
   bool done = false;
   Wait wait;
-  /// What barriers and the like told this thread about the others, and how many
-  /// times it has told them.
+  /// What the thread knows of others through barriers and similar operations,
+  /// and how many times it has released its own actions.
   ClockPtr clock;
   uint32_t epoch = 1;
   uint64_t accesses = 0;
-  /// What a fence made visible to the next atomic operations, and what such
-  /// operations saw, which the next fence lets this thread rely on.
+  /// What a fence made visible to subsequent atomic operations; and what such
+  /// operations saw, which the next fence makes visible to this thread.
   ClockPtr fenced;
   std::vector<uintptr_t> seen;
-  /// Copies issued, and how many of them each committed group ends with.
+  /// Copies issued, and the number of copies up to the end of each committed
+  /// group.
   std::vector<PendingCopy> copies;
   std::vector<size_t> groups;
   GlobalMemory::Range lastRange;
-  /// What the next matrices are meant to be; none where the root is null.
+  /// The described elements of the next matrices; none if the root is null.
   struct {
     const char *root = nullptr;
     int32_t element = 0;
@@ -83,7 +84,8 @@ struct Thread {
 struct Collective {
   using Compute = void (*)(Collective &);
   const char *what = nullptr;
-  /// Tells apart what must not meet: the operation with its qualifiers.
+  /// Distinguishes instructions that must not be combined: the operation with
+  /// its qualifiers.
   uint64_t key = 0;
   int32_t site = 0;
   bool aligned = false;
@@ -109,15 +111,15 @@ struct Arrival {
 /// One of the sixteen barriers of a block.
 struct Barrier {
   std::vector<Arrival> arrivals;
-  /// A bit for each thread among them.
+  /// A bit for each thread that has arrived.
   std::array<uint64_t, mostThreads / 64> present{};
-  /// Threads that it waits for; 0: all that have not exited.
+  /// Number of threads that it waits for; 0: all that have not exited.
   int32_t count = 0;
   int32_t reduction = -1;
   uint32_t result = 0;
 };
 
-/// What the blocks of a launch share.
+/// State shared by the blocks of a launch.
 struct Launch {
   const KernelCode *kernel;
   Grid grid;
@@ -137,29 +139,29 @@ struct Launch {
   }
 };
 
-/// One block at a time, on the thread of this process that made it.
+/// Runs one block at a time, on the thread of this process that created it.
 struct Block {
   explicit Block(Launch &launch);
   ~Block();
   Block(const Block &) = delete;
   Block &operator=(const Block &) = delete;
 
-  /// False where the machine does not give the memory.
+  /// Returns false if the memory is unavailable.
   bool allocate();
   void run(int64_t number);
 
-  // Called on a thread's fiber.
+  // The functions below are called on a thread's fiber.
 
-  /// Stops until someone wakes the thread.
+  /// Suspends the thread until it is woken.
   void waitFor(Thread &thread, Wait wait);
-  /// Lets the others run first.
+  /// Lets the other threads run first.
   void yield(Thread &thread);
   void wake(Thread &thread);
-  /// Notes what is wrong. The block goes on.
+  /// Reports a defect. The block continues.
   void report(FindingKind kind, const Thread &thread, int32_t site,
               int32_t otherSite, const std::string &text);
-  /// Notes what is wrong and leaves the block for ever: nothing on the thread's
-  /// stack is destroyed, so that nothing there may own memory but the text.
+  /// Reports a defect and leaves the block for good: nothing on the thread's
+  /// stack is destroyed, so nothing there except the text may own memory.
   [[noreturn]] void fail(FindingKind kind, const Thread &thread, int32_t site,
                          std::string text);
 
@@ -169,7 +171,7 @@ struct Block {
   uint32_t barrier(Thread &thread, int32_t id, int32_t count, bool waits,
                    int32_t reduction, uint32_t predicate, int32_t site);
 
-  /// "thread 5 (lane 5 of warp 0)".
+  /// Returns text such as "thread 5 (lane 5 of warp 0)".
   std::string nameOf(uint32_t thread) const;
   std::string name() const;
   bool isShared(const void *address) const {

@@ -15,7 +15,7 @@
 
 namespace drawloom::emulator {
 
-/// Who makes an access, and what it knows.
+/// The thread that makes an access, and what it knows of other threads.
 struct Actor {
   uint32_t block;
   uint32_t thread;
@@ -27,30 +27,30 @@ enum class AccessKind : int32_t {
   Load = 0,
   Store = 1,
   Atomic = 2,
-  /// Of an asynchronous copy that has not been waited for.
+  /// A write by an asynchronous copy that has not been waited for.
   CopyIssued = 3,
-  /// Conflicts with what is not atomic and writes.
+  /// Conflicts with non-atomic writes.
   AtomicLoad = 4,
 };
 
-/// Two accesses that nothing orders, or a read of what nobody wrote.
+/// Two unordered accesses, or a read of data that was never written.
 struct Conflict {
   enum Kind { None, Race, InFlight, Uninitialized } kind = None;
   /// The earlier access.
   AccessKind other = AccessKind::Load;
   uint32_t block = 0, thread = 0;
   int32_t site = 0;
-  /// Of the first byte, from the start of the access.
+  /// Offset of the first conflicting byte from the start of the access.
   int64_t byte = 0;
 };
 
 /// The last write and the reads since then.
 class ByteHistory {
 public:
-  /// Of more than `mostReads` warps that read, the oldest are forgotten.
+  /// If more than `mostReads` warps have read, the oldest reads are forgotten.
   Conflict touch(const Actor &actor, AccessKind kind, int32_t site,
                  bool mustBeWritten, size_t mostReads);
-  /// Makes the access a write of this moment, without a check.
+  /// Records a write at this moment, without a check.
   void write(const Actor &actor, AccessKind kind, int32_t site);
   /// Ends a copy that this thread issued.
   void land(const Actor &actor, int32_t site);
@@ -70,7 +70,8 @@ private:
   struct Reads {
     uint32_t block = 0, warp = 0, epoch = 0, mask = 0;
     int32_t site = 0;
-    /// The first of them that the actor knows nothing of; 32 where none is.
+    /// Returns the first of these lanes whose read the actor does not know of;
+    /// 32 if there is none.
     uint32_t unknownTo(const Actor &actor) const;
   };
   void forgetReads();
@@ -81,7 +82,8 @@ private:
   std::unique_ptr<std::vector<Reads>> more;
 };
 
-/// Four bytes; one history as long as all accesses cover all four.
+/// History of four bytes; a single history as long as all accesses cover all
+/// four.
 class WordHistory {
 public:
   template <typename Visit> void visit(unsigned first, unsigned end, Visit &&v);
@@ -92,10 +94,10 @@ private:
   std::unique_ptr<std::array<ByteHistory, 4>> bytes;
 };
 
-/// The arena of one block.
+/// The shadow of one block's arena.
 class SharedShadow {
 public:
-  /// Forgets everything.
+  /// Discards all histories.
   void reset(int64_t bytes);
   Conflict touch(const Actor &actor, uint64_t offset, int64_t bytes,
                  AccessKind kind, int32_t site);
@@ -105,7 +107,7 @@ private:
   std::vector<WordHistory> words;
 };
 
-/// Global memory during one launch. Safe to use from several threads.
+/// The shadow of global memory during one launch. Thread-safe.
 class GlobalShadow {
 public:
   Conflict touch(const Actor &actor, uintptr_t address, int64_t bytes,

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The names and signatures that codegen/emulator makes calls of. `thread` is
-// what the kernel got as its first argument, `site` the number of a place in
-// the source. Masks are of lanes.
+// The names and signatures of functions that codegen/emulator generates calls
+// of. `thread` is the kernel's first argument, `site` the number of a source
+// location. Masks are lane masks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,7 +43,7 @@ enum class SpecialRegister : int32_t {
 
 enum class Shuffle : int32_t { Butterfly, Up, Down, Index };
 enum class Vote : int32_t { Any, All, Ballot, Uniform };
-/// The last two are of floats, with the flags below.
+/// The last two reduce floats, with the flags below.
 enum class Reduction : int32_t {
   Add,
   And,
@@ -60,7 +60,7 @@ inline constexpr int32_t reduceAbsolute = 16;
 inline constexpr int32_t reduceNan = 32;
 enum class BarrierReduction : int32_t { None = -1, Count, And, Or };
 enum class Number : int32_t { F16, BF16, TF32 };
-/// Memory that an access names; Generic may be any.
+/// The address space that an access states; Generic may be any of them.
 enum class Space : int32_t { Generic = 0, Global = 1, Shared = 3 };
 enum class Scope : int32_t { Block, Device };
 enum class Rounding : int32_t { Nearest, Zero, NearestAway };
@@ -73,11 +73,11 @@ enum class Function : int32_t {
   Tanh,
   Sin,
   Cos,
-  /// Nothing but the flushing of subnormal numbers.
+  /// Only flushes subnormal numbers.
   Identity,
 };
 
-/// Name and address of each function that generated code may call.
+/// Returns the name and address of each function that generated code may call.
 const std::vector<std::pair<const char *, void *>> &runtimeSymbols();
 
 } // namespace drawloom::emulator

@@ -14,17 +14,19 @@
 
 namespace drawloom::runtime::offload {
 
-/// The CRC32C (Castagnoli) of bytes; `before`, that of those in front of them:
-/// crc32c(b, m, crc32c(a, n)) is the sum of a and b together.
+/// Returns the CRC32C (Castagnoli) of bytes. `before` is the checksum of the
+/// bytes in front of them: crc32c(b, m, crc32c(a, n)) is the checksum of a and
+/// b together.
 uint32_t crc32c(const void *bytes, size_t count, uint32_t before = 0);
 
-/// Copies bytes, and gives their sum as crc32c() would. The copy of many
-/// is not left in caches: it is for a disk, or more than they hold. The two
-/// ranges do not overlap.
+/// Copies bytes and returns their checksum as crc32c() would. Large copies
+/// bypass the caches: they are for a disk, or exceed the caches. The two ranges
+/// must not overlap.
 uint32_t copyWithCrc32c(void *to, const void *from, size_t count,
                         uint32_t before = 0);
 
-/// The same by a table, as on processors that have no instruction for it.
+/// Computes crc32c() by a table, as on processors without an instruction for
+/// it.
 uint32_t crc32cByTable(const void *bytes, size_t count, uint32_t before = 0);
 
 } // namespace drawloom::runtime::offload

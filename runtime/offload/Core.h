@@ -6,22 +6,25 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A state machine. Commands, completions and the time go in; transfers, cancels
-// and buffers to be mapped come out. It has no thread, makes no call of the
-// system, reads no clock and touches no byte of a record: whoever calls it
-// copies, and says what checksum the copy has. One lock guards all of it.
+// The store's state machine. Commands, completions and the time are its inputs;
+// transfers, cancellations and buffers to be mapped are its outputs. It has no
+// thread, makes no system call, reads no clock and touches no byte of a record:
+// its caller copies bytes, and passes the checksum of each copy. One lock
+// guards all of it.
 //
-// A record is cut into pieces of a unit, the last one shorter. Pieces lie in
-// blocks of a unit: a long piece has one of its own, shorter ones share them. A
-// block is in a slot of the staging memory until it has been written, and after
-// that until the slot is needed; what is got meanwhile is copied from there.
+// A record is cut into pieces of one unit; the last piece may be shorter.
+// Pieces are stored in blocks of one unit: a full piece has a block of its own,
+// shorter ones share blocks. A block occupies a slot of the staging memory
+// until it has been written, and after that until the slot is needed;
+// meanwhile, gets are served from the slot.
 //
-// A piece that is away is read to a buffer as large as its record where there
-// is one (that was expected, or is borrowed), else to a slot.
+// A piece that is only on disk is read to a buffer as large as its record, if
+// there is one (because the record was expected, or is borrowed), and else to a
+// slot.
 //
-// A block with a piece of a persistent record is read back to another slot once
-// it is written, and has a place only when all its checksums are right. Until
-// then its own slot stays, also where no file takes it.
+// A block with a piece of a persistent record is read back to another slot
+// after it is written, and has a place only when all its checksums match. Until
+// then, it keeps its own slot, even if no file accepts it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,21 +44,21 @@
 
 namespace drawloom::runtime::offload {
 
-/// A generation that has passed names no record. None is 0.
+/// Identifies a record. An outdated generation identifies no record; 0 is none.
 struct RecordId {
   uint32_t index = 0, generation = 0;
 };
 
 struct CoreOptions {
-  uint64_t unit = uint64_t(1) << 20; ///< Of a write, and of a checksum.
-  /// Places in blocks and bytes of buffers are multiples of it; a multiple of
-  /// every file's alignment that divides the unit.
+  uint64_t unit = uint64_t(1) << 20; ///< Bytes of a write, and of a checksum.
+  /// Alignment of positions in blocks and of the sizes of buffers; a multiple
+  /// of every file's alignment that divides the unit.
   uint64_t page = 4096;
-  unsigned slots = 64;    ///< Units of staging memory, three or more.
-  unsigned readSlots = 8; ///< Of these, what puts leave to gets.
-  uint64_t loadMemory = uint64_t(192) << 20; ///< Bytes of buffers.
-  unsigned depth = 16; ///< Transfers of a file that are under way at once.
-  uint64_t timeout = 30'000'000'000; ///< Nanoseconds of a transfer.
+  unsigned slots = 64;    ///< Units of staging memory; at least three.
+  unsigned readSlots = 8; ///< Slots, of these, that puts leave to gets.
+  uint64_t loadMemory = uint64_t(192) << 20; ///< Max bytes of buffers.
+  unsigned depth = 16; ///< Max transfers of a file in progress at once.
+  uint64_t timeout = 30'000'000'000; ///< Nanoseconds that a transfer may take.
 };
 
 struct CoreCounts {
@@ -63,24 +66,25 @@ struct CoreCounts {
   uint64_t puts = 0, bytesPut = 0, gets = 0, bytesGot = 0;
   uint64_t written = 0, read = 0, forwarded = 0, cancelled = 0;
   uint64_t retries = 0, mismatches = 0, failures = 0;
-  uint64_t strays = 0; ///< Completions of what is not under way.
+  uint64_t strays = 0; ///< Completions of transfers that were not in progress.
   uint64_t quarantined = 0, deadFolders = 0, verified = 0;
   uint64_t memory = 0, mostMemory = 0, lent = 0, leaked = 0;
 };
 
-/// What a command comes to. With all but the first two there is a message.
+/// The result of a command. All but the first two come with a message.
 enum class Outcome {
   Ready,
-  Wait,        ///< To be tried again when something has changed.
-  Failed,      ///< The disks.
-  LacksMemory, ///< Of the store's, or of the machine's.
+  Wait,        ///< To be retried after a change.
+  Failed,      ///< A disk failed.
+  LacksMemory, ///< Memory of the store, or of the machine.
   Misused      ///< No such record.
 };
 
-/// Bytes to be copied, or checked where they are, by whoever holds the view.
+/// Bytes to be copied, or checked in place, by the holder of the view.
 struct View {
-  const char *data = nullptr; ///< Null where nothing is to be done.
-  char *into = nullptr; ///< Of the record's buffer; null for the caller's.
+  const char *data = nullptr; ///< Null if there is nothing to do.
+  /// In the record's buffer; null for the caller's memory.
+  char *into = nullptr;
   uint64_t bytes = 0, offset = 0;
 
 private:
@@ -92,7 +96,7 @@ private:
   uint8_t tries = 0;
 };
 
-/// Bytes that came back from a file, to be compared by whoever holds it.
+/// Bytes that were read back from a file, to be compared by the holder.
 struct Check {
   struct Part {
     uint64_t offset, bytes;
@@ -108,24 +112,24 @@ private:
 
 class Core {
 public:
-  /// `bytes` of each file; `staging` has room for the slots.
+  /// `bytes` is the size of each file; `staging` has room for the slots.
   Core(const CoreOptions &options, std::vector<FileFacts> files,
        const std::vector<uint64_t> &bytes, char *staging, Trace *trace);
 
   /// Begins a record.
   Outcome put(uint64_t bytes, std::string site, uint64_t due, bool persistent,
               RecordId &id, std::string &why);
-  /// Whether the record is one whose put has begun and not ended.
+  /// Returns whether a put of the record has begun and not ended.
   bool isPutting(RecordId id, std::string &why);
-  /// Where its next piece goes; none, with Ready, behind the last one. Each
-  /// span is filled before the next is asked for.
+  /// Returns where the record's next piece goes; after the last one, nothing,
+  /// with Ready. Each span must be filled before the next is requested.
   struct Span {
     char *memory = nullptr;
     uint64_t bytes = 0, offset = 0;
   };
   Outcome fill(RecordId id, Span &span, std::string &why);
   void filled(RecordId id, uint32_t sum);
-  /// Ends a put that failed.
+  /// Abandons a put that failed.
   void giveUp(RecordId id) { remove(id); }
   Outcome drop(RecordId id, std::string &why);
   /// Drops `old` as soon as all of `by`, which is persistent, is verified.
@@ -133,111 +137,118 @@ public:
   Outcome expect(const RecordId *ids, size_t count, std::string &why);
   void expectAll();
 
-  /// Begins a get, or a borrow, which ends with end(), also where it failed
-  /// meanwhile. Gives the record's bytes and pieces.
+  /// Begins a get or a borrow, and returns the record's bytes and number of
+  /// pieces. It must be ended by end(), even if it fails meanwhile.
   Outcome begin(RecordId id, uint64_t &bytes, uint32_t &pieces,
                 std::string &why);
-  /// One piece; `whole` where it must be in the record's buffer.
+  /// Returns a view of one piece; `whole` if the piece must be in the record's
+  /// buffer.
   Outcome view(RecordId id, uint32_t piece, bool whole, View &view,
                std::string &why);
-  /// Ends a view. Whether its bytes were right; else it is to be asked for
-  /// again, and fails where that does not help.
+  /// Ends a view. Returns whether its bytes were right; if not, the view must
+  /// be requested again, which fails if retrying does not help.
   bool seen(const View &view, uint32_t sum);
-  /// `complete` where no more of it is wanted.
+  /// `complete` if no more of the record is needed.
   void end(RecordId id, bool complete);
-  /// Where the pieces are that all have been seen as a whole; null where the
-  /// record has failed or was dropped since.
+  /// Returns the memory of the record as a whole, once all its pieces have been
+  /// seen; null if the record has failed or was dropped since.
   void *lend(RecordId id);
   Status giveBack(void *memory);
 
-  /// From beginFinish() on everything is written as soon as possible.
+  /// From beginFinish() on, everything is written as soon as possible.
   void beginFinish() { ++finishing, dirty = true; }
   void endFinish() { --finishing; }
   Outcome finish(std::string &why) const;
-  /// Drops all records, and writes nothing more.
+  /// Drops all records, and stops writing.
   void shut();
 
-  /// What the thread is to do, in this order.
+  /// The work for the store's thread, in this order.
   struct Work {
     std::vector<std::pair<void *, uint64_t>> unmap;
-    /// A buffer's number, and its bytes.
+    /// The number of each buffer to map, and its bytes.
     std::vector<std::pair<uint32_t, uint64_t>> map;
     std::vector<uint64_t> cancel;
     std::vector<Transfer> submit;
     std::vector<Check> checks;
-    uint64_t next = UINT64_MAX; ///< When it is to be asked again at the latest.
+    uint64_t next = UINT64_MAX; ///< Latest time of the next call.
   };
   void advance(uint64_t now, Work &work);
-  /// Null where there is no memory.
+  /// `memory` is null if there is none.
   void mapped(uint32_t buffer, void *memory);
   void complete(const Completion &completion, uint64_t now);
-  /// Ends a check; `right` where each part has its checksum.
+  /// Ends a check; `right` if each part matches its checksum.
   void checked(const Check &check, bool right);
-  /// Transfers have as much time as if they began now: the process had none.
+  /// Restarts the timeouts of transfers now, because the process was not
+  /// running.
   void renew(uint64_t now);
-  /// Transfers that have not ended, and those of them that may never.
+  /// Number of transfers that have not ended, including those that may never
+  /// end.
   size_t underWay() const;
   size_t abandoned() const;
-  /// "" of one that is gone.
+  /// Returns "" for a record that is gone.
   std::string siteOf(RecordId id);
 
-  /// Set where the thread has something to do, and where those that wait should
-  /// look again; whoever acts on it takes it back.
+  /// Set if the thread has work to do, and if waiting callers should check
+  /// again; whoever acts on a flag clears it.
   bool dirty = false, changed = false;
   CoreCounts counts() const;
 
 private:
   static constexpr uint32_t none = UINT32_MAX;
   static constexpr unsigned mostTries = 3;
-  /// So many pieces of a record are read ahead of a get.
+  /// Number of pieces of a record that are read ahead of a get.
   static constexpr uint32_t window = 16;
-  /// Each buffer is a mapping, of which the system allows some 65,000.
+  /// Each buffer is a mapping, of which the system allows about 65,000.
   static constexpr size_t mostBuffers = 4096;
 
   struct Piece {
-    uint32_t block = none, offset = 0, bytes = 0; ///< Where it is stored.
+    /// Where the piece is stored.
+    uint32_t block = none, offset = 0, bytes = 0;
     uint32_t sum = 0;
-    /// What was read again. In a slot if it has one, else in the buffer.
+    /// State of reading the piece back. It is in a slot if it has one, else in
+    /// the buffer.
     enum class State : uint8_t { Away, Reading, Here } state = State::Away;
-    bool checked = false; ///< In the buffer and right.
-    bool filling = false; ///< Somebody copies it to the buffer.
+    bool checked = false; ///< In the buffer and verified.
+    bool filling = false; ///< Being copied to the buffer.
     uint8_t tries = 0;
-    uint32_t pins = 0; ///< Views of it.
+    uint32_t pins = 0; ///< Number of views of it.
     uint32_t slot = none;
   };
   struct Record {
     uint32_t generation = 1;
     enum class State : uint8_t { Free, Putting, Kept } state = State::Free;
-    bool hungry = false;  ///< A put that waits.
-    bool lacking = false; ///< The machine has no memory for a buffer.
-    bool wanting = false; ///< A borrow that waits for a buffer.
+    bool hungry = false;  ///< A put is waiting.
+    bool lacking = false; ///< The machine lacks memory for a buffer.
+    bool wanting = false; ///< A borrow is waiting for a buffer.
     bool persistent = false;
-    bool lost = false; ///< Its bytes are: it has failed, and not only a write.
+    bool lost = false; ///< The bytes are lost: the record has failed, and not
+                       ///< only in a write.
     std::string site, failure;
     uint64_t bytes = 0, due = 0, failureNumber = 0;
     std::vector<Piece> pieces;
-    uint32_t placed = 0;   ///< Pieces that have a block.
-    uint32_t promised = 0; ///< Blocks that it may still take.
+    uint32_t placed = 0;   ///< Number of pieces that have a block.
+    uint32_t promised = 0; ///< Blocks that the record may still take.
     uint32_t callers = 0;
-    uint32_t cursor = 0; ///< The piece that a caller waits for.
-    uint32_t scan = 0;   ///< Pieces before it need not be read.
+    uint32_t cursor = 0; ///< The piece that a caller is waiting for.
+    uint32_t scan = 0;   ///< Pieces before this one need not be read.
     uint32_t buffer = none;
-    uint64_t position = UINT64_MAX; ///< In the order of gets to come.
-    std::vector<RecordId> replaces; ///< Dropped when all of it is verified.
+    uint64_t position = UINT64_MAX; ///< Position in the order of future gets.
+    /// Dropped when all of this record is verified.
+    std::vector<RecordId> replaces;
   };
   struct Block {
     enum class State : uint8_t {
       Free,
       Open,   ///< Has room.
-      Sealed, ///< Is to be written.
+      Sealed, ///< To be written.
       Writing,
-      Unchecked, ///< Is to be read back.
+      Unchecked, ///< To be read back.
       Checking,
       Written,
-      Refused ///< No file takes it: it stays in its slot.
+      Refused ///< No file accepts it: it stays in its slot.
     } state = State::Free;
     bool inQueue = false, deferred = false;
-    bool persistent = false; ///< Has a piece of a record that is.
+    bool persistent = false; ///< Contains a piece of a persistent record.
     uint8_t moves = 0;
     int avoided = -1; ///< A file that it could not be written to.
     uint32_t slot = none;
@@ -253,12 +264,12 @@ private:
     std::vector<Member> members;
     std::string failure; ///< Why it had to move.
   };
-  /// Memory that is in use while any of these is not 0.
+  /// Memory that is in use while any of these is nonzero.
   struct Slot {
     bool owned = false;
-    bool refused = false; ///< Of a block that is.
+    bool refused = false; ///< Its block is refused.
     uint32_t pins = 0, flights = 0;
-    uint32_t leaks = 0; ///< Flights that may never end.
+    uint32_t leaks = 0; ///< Number of transfers that may never end.
     bool idle() const { return !owned && pins == 0 && flights == 0; }
   };
   struct Buffer {
@@ -267,14 +278,14 @@ private:
     uint64_t bytes = 0;
     bool owned = false;
     uint32_t pins = 0, flights = 0, leaks = 0, lent = 0;
-    uint32_t record = none; ///< Of which it is, if owned.
+    uint32_t record = none; ///< The record that owns the buffer, if any.
     bool idle() const {
       return !owned && pins == 0 && flights == 0 && lent == 0;
     }
   };
   struct Flight {
     bool used = false, onDevice = false, cancelled = false, abandoned = false;
-    bool checks = false; ///< Reads back what was written.
+    bool checks = false; ///< Reads back written data for verification.
     uint64_t id = 0;
     Transfer::Kind kind;
     unsigned file;
@@ -380,41 +391,45 @@ private:
   std::vector<Slot> slots;
   std::vector<uint32_t> freeSlots;
   std::deque<Buffer> buffers;
-  std::vector<uint32_t> freeBuffers;             ///< Numbers.
-  std::multimap<uint64_t, uint32_t> idleBuffers; ///< Of nobody, by bytes.
+  std::vector<uint32_t> freeBuffers; ///< Free buffer numbers.
+  /// Buffers without an owner, by bytes.
+  std::multimap<uint64_t, uint32_t> idleBuffers;
   std::map<const void *, uint32_t> lentBuffers;
   std::deque<Flight> flights;
   std::vector<uint32_t> freeFlights;
 
   uint32_t openBlock = none;
-  std::set<QueueKey> queue;       ///< Blocks to be written, the next one first.
-  std::deque<uint32_t> written;   ///< Blocks with a slot, oldest first.
-  unsigned unwritten = 0;         ///< Other blocks with a slot.
-  uint64_t unplaced = 0;          ///< Blocks that are to have an extent.
-  uint64_t promised = 0;          ///< Blocks that puts may still take.
-  unsigned dying = 0;             ///< Blocks of no record, under way.
-  std::deque<uint32_t> unchecked; ///< Blocks that were.
-  /// A slot that only what is read back has, from the first persistent put on:
-  /// else those that are to be might have all slots, and wait for each other's.
+  std::set<QueueKey> queue;     ///< Blocks to be written, the next one first.
+  std::deque<uint32_t> written; ///< Written blocks with a slot, oldest first.
+  unsigned unwritten = 0;       ///< Number of other blocks with a slot.
+  uint64_t unplaced = 0;        ///< Number of blocks that will need an extent.
+  uint64_t promised = 0;        ///< Number of blocks that puts may still take.
+  /// Number of blocks of no record, with transfers in progress.
+  unsigned dying = 0;
+  std::deque<uint32_t> unchecked; ///< Blocks to be read back.
+  /// A slot reserved for reading back, from the first persistent put on:
+  /// otherwise, unverified blocks could occupy all slots, and wait for each
+  /// other's.
   uint32_t spare = none;
   bool spareIsTaken = false;
-  std::vector<uint32_t> arrived; ///< Blocks that have been read back just now.
-  std::set<uint32_t> replacing;  ///< Records that others wait for to end.
-  unsigned refused = 0;          ///< Blocks.
-  unsigned leaking = 0;          ///< Slots with leaks.
+  std::vector<uint32_t> arrived; ///< Blocks that have just been read back.
+  std::set<uint32_t> replacing;  ///< Records whose end others wait for.
+  unsigned refused = 0;          ///< Number of refused blocks.
+  unsigned leaking = 0; ///< Number of slots with transfers that may never end.
   unsigned hungry = 0, finishing = 0;
-  bool starved = false;           ///< A get waits for a slot.
-  bool cramped = false;           ///< A put waits for what is replaced to end.
-  unsigned wanting = 0;           ///< Records whose borrows wait for a buffer.
-  std::vector<uint32_t> demanded; ///< Records with callers.
-  std::vector<RecordId> paused;   ///< Whose callers ran out of time.
-  std::vector<uint32_t> loading;  ///< Records with buffers to be read to.
+  bool starved = false; ///< A get is waiting for a slot.
+  bool cramped = false; ///< A put is waiting for replaced records to end.
+  unsigned wanting = 0; ///< Number of records whose borrows wait for a buffer.
+  std::vector<uint32_t> demanded; ///< Records with waiting callers.
+  std::vector<RecordId> paused;   ///< Records whose callers ran out of time.
+  std::vector<uint32_t> loading;  ///< Records whose buffers are to be filled.
   std::vector<RecordId> expected;
-  size_t expectedNext = 0; ///< The first that may need a buffer.
+  /// The first expected record that may need a buffer.
+  size_t expectedNext = 0;
   std::map<uint64_t, uint32_t> failures;
   uint64_t serial = 0, sequence = 0, failureNumber = 0;
   uint64_t bufferBytes = 0, idleBytes = 0;
-  std::vector<uint64_t> cancels; ///< For the next Work.
+  std::vector<uint64_t> cancels; ///< To be included in the next Work.
   std::vector<std::pair<void *, uint64_t>> unmaps;
   std::vector<std::pair<uint32_t, uint64_t>> maps;
   mutable CoreCounts counted;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nameless files in folders, which take and give bytes. A device knows no
-// records, checksums or retries: it says what became of each transfer. One
-// thread calls it; wake() alone may come from others.
+// Stores bytes in unnamed files in folders. A device knows nothing of records,
+// checksums or retries: it reports the result of each transfer. It is used by
+// one thread; only wake() may be called from other threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,67 +22,71 @@
 
 namespace drawloom::runtime::offload {
 
-/// Bytes between memory and one file. Memory, offset and count are multiples of
-/// the file's alignment.
+/// A transfer between memory and one file. Memory address, offset and count
+/// must be multiples of the file's alignment.
 struct Transfer {
   enum class Kind : uint8_t { Write, Read };
-  uint64_t id; ///< Of whoever submits it; no two under way have the same.
+  uint64_t id; ///< Chosen by the submitter; unique among transfers in progress.
   Kind kind;
-  unsigned file; ///< By the order of open().
+  unsigned file; ///< In the order of open().
   uint64_t offset;
-  void *memory; ///< Untouched by others until the transfer has come back.
+  void *memory; ///< Must not be touched until the transfer is complete.
   uint64_t count;
 };
 
-/// What became of a transfer. Every one comes back once, also where it was
-/// cancelled or its file is dead; until then its memory belongs to the device.
+/// The result of a transfer. Every transfer completes exactly once, even if it
+/// was cancelled or its file is dead; until then its memory belongs to the
+/// device.
 struct Completion {
   uint64_t id;
-  /// Bytes, perhaps fewer than were asked for, or the negative of an errno:
-  /// -ECANCELED where cancel() came in time.
+  /// Number of bytes, possibly fewer than requested, or a negative errno:
+  /// -ECANCELED if cancel() came in time.
   int64_t result;
 };
 
-/// What is known of an open file.
+/// Properties of an open file.
 struct FileFacts {
   std::string folder;
-  std::string fileSystem;  ///< "ext4", "tmpfs", "0x..." where unknown.
-  uint64_t device;         ///< st_dev: two folders may be on one disk.
-  uint32_t alignment;      ///< Of memory, offset and count.
-  bool direct;             ///< Past the page cache (O_DIRECT).
-  bool nameless;           ///< Never had a name (O_TMPFILE).
-  bool reserved;           ///< Its space is kept for it (fallocate).
-  std::string limitations; ///< Why something above is not so; "" if all is.
+  std::string fileSystem; ///< "ext4", "tmpfs", or "0x..." if unknown.
+  uint64_t device;        ///< st_dev: two folders may be on one disk.
+  uint32_t alignment;     ///< Required alignment of memory, offset and count.
+  bool direct;            ///< Bypasses the page cache (O_DIRECT).
+  bool nameless;          ///< Never had a name (O_TMPFILE).
+  bool reserved;          ///< Its space is reserved (fallocate).
+  /// Why a property above does not hold; "" if all do.
+  std::string limitations;
 };
 
 class Device {
 public:
   virtual ~Device() = default;
 
-  /// "io_uring", "threads" or "memory".
+  /// Returns "io_uring", "threads" or "memory".
   virtual const char *name() const = 0;
-  /// What it does without, and why; "" if it has all it could have. Complete
-  /// once reap() was called.
+  /// Returns the features that are unavailable, and why; "" if there are none.
+  /// Complete once reap() was called.
   virtual std::string limitations() const { return ""; }
-  /// A new file in `folder` with room for `bytes`, mode 0600, that is gone when
-  /// the process is, however that ends. Proven by a write and a read.
+  /// Creates a file in `folder` with room for `bytes` and mode 0600, which
+  /// disappears with the process, however that ends. Tests it by a write and a
+  /// read.
   virtual Result<FileFacts> open(const std::string &folder, uint64_t bytes) = 0;
-  /// Memory that many transfers will be from and to; a hint, which may do
-  /// nothing. As long as the device lives, it stays mapped and keeps its pages
-  /// (no MADV_DONTNEED): the kernel would go on to use those that it knows.
+  /// Declares memory that many transfers will use; a hint, which may do
+  /// nothing. The memory must stay mapped and keep its pages (no MADV_DONTNEED)
+  /// for the lifetime of the device: the kernel would continue to use the pages
+  /// it knows.
   virtual void registerMemory(void *memory, uint64_t bytes) = 0;
-  /// Starts transfers, in any order. Never waits for one.
+  /// Starts transfers, in any order, without waiting.
   virtual void submit(const Transfer *transfers, size_t count) = 0;
-  /// Asks that a transfer come back soon.
+  /// Requests that a transfer complete soon.
   virtual void cancel(uint64_t id) = 0;
-  /// Waits until a transfer has come back, wake() was called or the time is
-  /// `until`, and gives up to `most` of those that have. Returns how many.
+  /// Waits until a transfer has completed, wake() was called or the time is
+  /// `until`. Returns the number of completions stored, at most `most`.
   virtual size_t reap(Completion *completions, size_t most, uint64_t until) = 0;
-  /// Ends the reap() under way, or the next one.
+  /// Ends the current call of reap(), or the next one.
   virtual void wake() = 0;
-  /// Nanoseconds of a clock that only rises.
+  /// Returns the time in nanoseconds of a monotonic clock.
   virtual uint64_t now() const = 0;
-  /// Transfers that have not come back.
+  /// Returns the number of transfers in progress.
   virtual size_t underWay() const = 0;
 };
 

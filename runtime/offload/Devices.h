@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Of a device that is destroyed while transfers are under way, those that have
-// not begun never do, and the others end when they end: nobody waits for them.
-// A disk that never answers keeps its threads, its file and the memory of its
-// transfers: who destroys a device with transfers under way never uses their
-// memory again, and does it in the thread that submitted them.
+// If a device is destroyed while transfers are in progress, those that have not
+// begun never do, and the others are not waited for. A disk that never answers
+// keeps its threads, its file and the memory of its transfers: whoever destroys
+// a device with transfers in progress must never reuse their memory, and must
+// destroy it on the thread that submitted them.
 //
-// The thread that submits and reaps has its signals blocked: a write beyond the
-// limit of this process's files (ulimit -f) sends one.
+// The thread that submits and reaps must block signals: a write beyond the file
+// size limit of the process (ulimit -f) raises one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,23 +25,25 @@
 
 namespace drawloom::runtime::offload {
 
-/// Whether there is a device of a name.
+/// Checks that there is a device of this name.
 Status checkDevice(const std::string &name);
 
-/// The device of a name: "io_uring", "threads", "memory" for tests, or for ""
-/// the first where the kernel lets this process have one, else the second.
-/// `why`, if not null, then says what was in the way.
+/// Makes a device by name: "io_uring", "threads", or "memory" for tests; for
+/// "", the first of these if the kernel permits it, else the second. `why`, if
+/// not null, then receives the reason.
 Result<std::unique_ptr<Device>> makeDevice(const std::string &name,
                                            std::string *why, Ways ways = {});
 
-/// Threads that read and write: four for each folder, sixteen in all.
+/// Makes a device with a pool of threads that read and write: four per folder,
+/// at most sixteen.
 std::unique_ptr<Device> makePoolDevice(Ways ways);
 
-/// One ring of requests, shared with the kernel. Of one that is not tried out
-/// yet by a write and a read nothing is known: they are done here.
+/// Makes a device with one ring of requests, shared with the kernel. Whether
+/// a ring works is unknown until a write and a read have tested it, which this
+/// function does.
 Result<std::unique_ptr<Device>> makeUringDevice(Ways ways);
 
-/// What `now()` of both is.
+/// The clock that both devices use for `now()`.
 uint64_t nanoseconds();
 
 } // namespace drawloom::runtime::offload

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A device around another one that does as it is told by the rules that
+// Wraps another device and injects faults according to the rules that
 // drawloom-c/offload.h describes (`faults`).
 //
 //===----------------------------------------------------------------------===//
@@ -39,12 +39,12 @@ struct FaultRule {
     Kill
   } action = Do::Errno;
   bool opens = false, writes = true, reads = true;
-  uint64_t number = 0; ///< Of `when`.
-  uint64_t value = 0;  ///< Of `action`.
+  uint64_t number = 0; ///< Parameter of `when`.
+  uint64_t value = 0;  ///< Parameter of `action`.
   std::mt19937_64 random;
-  uint64_t count = 0; ///< Operations of its kind so far.
+  uint64_t count = 0; ///< Operations of the rule's kind so far.
 
-  /// Whether it is for the next operation of its kind.
+  /// Returns whether the rule applies to the next operation of its kind.
   bool applies();
 };
 
@@ -68,20 +68,20 @@ public:
   size_t underWay() const override;
 
   Device &device() { return *inner; }
-  /// Times that a rule did something.
+  /// Returns the number of faults injected.
   uint64_t faults() const { return done; }
 
 private:
-  /// What is to be done with a transfer that the device has.
+  /// What is to happen to a transfer that the wrapped device holds.
   struct Fate {
     FaultRule::Do action;
     uint64_t value;
-    Transfer transfer;       ///< As it was asked for.
-    std::vector<char> bytes; ///< What is written in the place of its own.
+    Transfer transfer;       ///< As it was requested.
+    std::vector<char> bytes; ///< Written in place of the transfer's own data.
   };
   struct Held {
     Completion completion;
-    uint64_t at; ///< Not before.
+    uint64_t at; ///< Earliest time of completion.
   };
   void start(const Transfer &transfer);
   void act(FaultRule::Do action, uint64_t value, const Transfer &transfer);
@@ -96,14 +96,14 @@ private:
 
   const std::unique_ptr<Device> inner;
   std::vector<FaultRule> rules;
-  std::vector<uint32_t> alignments; ///< Of files.
-  std::map<uint64_t, Fate> fates;   ///< By number of the transfer.
+  std::vector<uint32_t> alignments; ///< One per file.
+  std::map<uint64_t, Fate> fates;   ///< By transfer number.
   std::vector<Held> held;
-  std::vector<Completion> shuffled; ///< Of `reorder`.
+  std::vector<Completion> shuffled; ///< Completions held back by `reorder`.
   std::mt19937_64 order;
-  std::vector<Transfer> swapped; ///< That wait for their other.
-  std::vector<Transfer> lost;    ///< Of `never`.
-  /// What was written last and before that, by file and place.
+  std::vector<Transfer> swapped; ///< Transfers waiting for their counterpart.
+  std::vector<Transfer> lost;    ///< Transfers lost by `never`.
+  /// The data last written and the data before that, by file and position.
   struct Versions {
     std::vector<char> last, before;
   };

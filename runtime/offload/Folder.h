@@ -13,17 +13,18 @@
 
 namespace drawloom::runtime::offload {
 
-/// What of a file system and of the kernel is used where it is there. All of
-/// it, but for tests, and for systems that claim more than they do.
+/// Features of the file system and the kernel to use if available. All are
+/// enabled by default, except in tests, and on systems that claim more than
+/// they support.
 struct Ways {
   bool nameless = true; ///< O_TMPFILE.
   bool direct = true;   ///< O_DIRECT.
   bool reserve = true;  ///< fallocate.
-  bool single = true;   ///< A ring that one thread has for itself.
-  bool pinned = true;   ///< Memory that is registered with a ring.
+  bool single = true;   ///< A ring used by a single thread.
+  bool pinned = true;   ///< Memory registered with a ring.
 };
 
-/// An open file, as Device::open() promises it.
+/// An open file with the properties that Device::open() promises.
 class File {
 public:
   static Result<File> open(const std::string &folder, uint64_t bytes,
@@ -47,17 +48,18 @@ private:
   FileFacts known{};
 };
 
-/// Reads or writes as a transfer says, in the thread that calls. Writes that go
-/// through the page cache are waited for until the disk has them, and the cache
-/// lets go of all that went through it: memory is what a store is to save.
-/// What a completion says: bytes, or the negative of an errno.
+/// Performs a transfer synchronously on the calling thread. A write through the
+/// page cache is waited for until it is on disk, and the pages of all transfers
+/// through the page cache are dropped: the purpose of a store is to save
+/// memory. Returns the result for a completion: bytes, or a negative errno.
 int64_t transferNow(int descriptor, bool direct, const Transfer &transfer);
 
-/// The second half of it, for those who do the first in another way.
+/// Performs the second half of such a write, for callers that do the first half
+/// differently.
 int settleWrite(int descriptor, uint64_t offset, uint64_t count);
 void forget(int descriptor, uint64_t offset, uint64_t count);
 
-/// "1.50 GiB".
+/// Returns text such as "1.50 GiB".
 std::string inWords(uint64_t bytes);
 
 } // namespace drawloom::runtime::offload

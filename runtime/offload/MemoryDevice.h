@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For tests. Transfers come back in an order that a seed chooses, and a
-// transfer that meets another one under way, on the file or in memory, is
-// found.
+// A device for tests. Transfers complete in an order that a seed determines,
+// and overlapping transfers in progress, in a file or in memory, are detected.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +27,8 @@ namespace drawloom::runtime::offload {
 struct MemoryDeviceOptions {
   /// 0 for the order in which transfers were started.
   uint64_t seed = 0;
-  /// Time that passes only in reap(), by the time of a transfer where one comes
-  /// back and else as far as is waited for.
+  /// Time advances only in reap(): by the duration of a transfer when one
+  /// completes, and otherwise by the time waited for.
   bool virtualTime = false;
   uint64_t transferTime = 100'000;
   uint32_t alignment = 512;
@@ -48,8 +47,8 @@ public:
   uint64_t now() const override;
   size_t underWay() const override { return pending.size() + done.size(); }
 
-  /// What must not have been asked for: transfers that meet, are not aligned or
-  /// are outside of a file; "" if there was none.
+  /// Returns invalid requests: transfers that overlap, are misaligned or
+  /// outside a file; "" if there was none.
   const std::string &mistakes() const { return found; }
 
 private:
@@ -67,7 +66,7 @@ private:
   std::mt19937_64 random;
   std::vector<File> files;
   std::vector<Transfer> pending;
-  std::vector<Completion> done; ///< Cancelled.
+  std::vector<Completion> done; ///< Cancelled transfers.
   std::string found;
   uint64_t time = 0;
   std::mutex mutex;

@@ -14,15 +14,15 @@
 
 namespace drawloom::runtime::offload {
 
-/// Makes a ring: one that a single thread has for itself, and that belongs to
-/// none before it is enabled. 0, or the negative of an errno.
+/// Makes a ring. With `single`, it is used by a single thread; with `disabled`,
+/// it belongs to no thread until it is enabled. Returns 0 or a negative errno.
 int makeRing(io_uring &ring, bool single, bool disabled);
 
-/// Writes and reads a page of memory by a ring of its own. 0, or the negative
-/// of an errno.
+/// Tests rings by writing and reading a page of memory through a new one.
+/// Returns 0 or a negative errno.
 int tryRing(bool single);
 
-/// What to tell of the kernel's refusal, the negative of an errno.
+/// Explains the kernel's refusal, given as a negative errno.
 std::string refusalOfRings(int code);
 
 } // namespace drawloom::runtime::offload

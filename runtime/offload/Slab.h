@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Files cut into extents of one size. The next one is taken from the file that
-// would be done with it first, by what is under way and the rate it was seen
-// to have.
+// Files divided into extents of equal size. The next extent is taken from the
+// file that would finish first, given the transfers in progress and the file's
+// measured rate.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,47 +29,50 @@ struct Extent {
 class Slab {
 public:
   explicit Slab(uint64_t extentBytes) : extentBytes(extentBytes) {}
-  /// The next file by the order of the device's.
+  /// Adds the device's next file.
   void addFile(uint64_t bytes);
 
-  /// The file with room that would be done first, of those with fewer than
-  /// `depth` transfers under way, but for `avoided`; -1 if there is none.
+  /// Returns the file with room that would finish first, among those with fewer
+  /// than `depth` transfers in progress and except `avoided`; -1 if there is
+  /// none.
   int choose(unsigned depth, int avoided = -1) const;
   Extent take(unsigned file);
   void giveBack(const Extent &extent);
-  /// It is never used again.
+  /// Removes an extent from use for good.
   void quarantine(const Extent &extent) { ++files[extent.file].failed; }
-  /// Takes no extents from the file but those that are given back: its disk has
-  /// no room for others.
+  /// Stops taking new extents from the file; only freed ones are reused: its
+  /// disk has no room for others.
   void close(unsigned file);
-  /// Takes none from it, since it does not answer.
+  /// Stops taking any extents from the file, since it does not respond.
   void bury(unsigned file);
   bool isDead(unsigned file) const { return files[file].dead; }
 
   void begin(unsigned file, uint64_t bytes, uint64_t now);
   void end(unsigned file, uint64_t bytes, uint64_t now);
   unsigned underWay(unsigned file) const { return files[file].transfers; }
-  /// Whether each file has as many transfers under way.
+  /// Returns whether each file has `depth` transfers in progress.
   bool isBusy(unsigned depth) const;
 
-  /// Extents that can be taken, of all files that are in use.
+  /// Returns the number of available extents, over all files in use.
   uint64_t free() const;
-  /// Bytes of extents that failed, and of all of dead files.
+  /// Returns the bytes of failed extents, and of all extents of dead files.
   uint64_t quarantined() const;
   unsigned dead() const;
   unsigned closed() const;
 
 private:
   struct File {
-    uint64_t extents, fresh = 0; ///< All, and those that were ever taken.
-    uint64_t failed = 0;         ///< In quarantine.
+    /// Total extents, and those that have ever been used.
+    uint64_t extents, fresh = 0;
+    uint64_t failed = 0; ///< In quarantine.
     std::vector<uint64_t> unused;
     bool closed = false, dead = false;
     unsigned transfers = 0;
-    uint64_t backlog = 0; ///< Bytes under way.
-    /// Bytes that came back in the time that it was busy, since the last look.
+    uint64_t backlog = 0; ///< Bytes in progress.
+    /// Time of the last update; and the busy time and the bytes completed since
+    /// the last measurement.
     uint64_t since = 0, busy = 0, moved = 0;
-    double rate = 0; ///< Bytes a nanosecond; 0 while unknown.
+    double rate = 0; ///< Bytes per nanosecond; 0 while unknown.
     uint64_t free() const {
       if (dead)
         return 0;

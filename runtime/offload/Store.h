@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What drawloom-c/offload.h says, as a class: a core, a device, and one thread
-// that has all to do with the device. Callers change the core under the lock
-// and copy without it.
+// Implements drawloom-c/offload.h as a class: a core, a device, and one thread
+// that does everything with the device. Callers change the core under the lock,
+// and copy bytes without it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ struct StoreOptions {
   uint64_t capacity = 0;
   uint64_t memory = uint64_t(256) << 20;
   uint64_t timeout = 30'000'000'000;
-  std::string device; ///< "" for the best one.
+  std::string device; ///< "" selects the best device.
   std::string faults;
 };
 
@@ -38,19 +38,19 @@ struct StoreCounts : CoreCounts {
 
 class Store {
 public:
-  /// Whether options can be, without a look at the machine.
+  /// Checks that options are valid, without inspecting the machine.
   static Status check(const StoreOptions &options);
   static Result<std::unique_ptr<Store>> open(const StoreOptions &options);
-  /// Waits for what is under way, up to so many nanoseconds; below 0 for as
-  /// long as the options let it take.
+  /// Waits for transfers in progress, for up to `nanoseconds`; if negative, for
+  /// as long as the options permit.
   static Status close(std::unique_ptr<Store> store, int64_t nanoseconds);
 
-  // Wait stands for the end of the time.
-  /// `id` is none at first, and goes on from there.
+  // Outcome::Wait means that the time has run out.
+  /// `id` is none at first; repeated calls continue from there.
   Outcome put(const void *data, uint64_t bytes, const char *site, uint64_t due,
               bool persistent, int64_t nanoseconds, RecordId &id,
               std::string &why);
-  /// `progress` is 0 at first, and goes on from there.
+  /// `progress` is 0 at first; repeated calls continue from there.
   Outcome get(RecordId id, void *to, int64_t nanoseconds, uint64_t &progress,
               std::string &why);
   Outcome borrow(RecordId id, int64_t nanoseconds, void *&data,
@@ -58,13 +58,13 @@ public:
   Status giveBack(void *data);
   Outcome drop(RecordId id, std::string &why);
   Outcome replace(RecordId old, RecordId by, std::string &why);
-  /// All by their `due`, where `ids` is null.
+  /// If `ids` is null, expects all records in the order of their `due`.
   Outcome expect(const RecordId *ids, size_t count, std::string &why);
   Outcome finish(int64_t nanoseconds, std::string &why);
 
   StoreCounts counts() const;
   Status trace(std::string &json) const;
-  /// What it uses, and why not something better.
+  /// Returns what the store uses, and why it does not use something better.
   const std::string &report() const { return text; }
 
 private:
@@ -72,14 +72,15 @@ private:
   ~Store() = default;
   friend struct std::default_delete<Store>;
 
-  /// The lock, and what is to be told others when it is given up.
+  /// Holds the lock, and notifies others as needed when it is released.
   class Locked {
   public:
     explicit Locked(Store &store) : store(store), lock(store.mutex) {}
     ~Locked() { giveUp(); }
     void giveUp();
     void take() { lock.lock(); }
-    /// Until something has changed. False: until the time `end`.
+    /// Waits until something has changed. Returns false if the time `end` is
+    /// reached first.
     bool wait(uint64_t end, uint64_t &stall);
 
   private:

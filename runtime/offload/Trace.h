@@ -15,29 +15,30 @@
 
 namespace drawloom::runtime::offload {
 
-/// A ring of events. Whoever guards the store's state guards it, too.
+/// A ring of events. It is guarded by the same lock as the store's state.
 class Trace {
 public:
   explicit Trace(size_t most) : most(most) {}
 
-  /// What took from `begin` to `end`. Lanes 0 and up are files; those of calls
-  /// are below 0.
+  /// An activity from `begin` to `end`. Nonnegative lanes are files; negative
+  /// ones are calls.
   struct Event {
-    const char *name; ///< A literal.
+    const char *name; ///< A string literal.
     int lane;
-    char site[24]; ///< Shortened.
+    char site[24]; ///< Truncated.
     uint64_t begin, end, bytes;
   };
   static constexpr int puts = -1, gets = -2;
   void add(const char *name, int lane, const std::string &site, uint64_t begin,
            uint64_t end, uint64_t bytes);
-  /// As Chrome's and Perfetto's timelines read it.
+  /// Returns the events in the JSON format of the Chrome and Perfetto
+  /// timelines.
   std::string json(const std::vector<std::string> &folders) const;
   size_t size() const { return events.size(); }
 
 private:
   size_t most;
-  size_t next = 0; ///< The oldest, once the ring is full.
+  size_t next = 0; ///< The oldest event, once the ring is full.
   std::vector<Event> events;
 };
 

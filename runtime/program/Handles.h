@@ -19,14 +19,15 @@ struct DrawloomError {
 };
 
 struct DrawloomFunction {
-  const drawloom::runtime::Executable *program; ///< Null of one that is parsed.
+  /// Null for a program that is only parsed.
+  const drawloom::runtime::Executable *program;
   const drawloom::Signature *signature;
   size_t index;
-  /// Of one that drawloomFunctionBind has made.
+  /// Extents of a function bound by drawloomFunctionBind.
   const int64_t *extents = nullptr;
 };
 
-/// With what it points to.
+/// A bound function, including the data that it points to.
 struct DrawloomBoundFunction {
   drawloom::BoundSignature bound;
   DrawloomFunction function;
@@ -34,28 +35,30 @@ struct DrawloomBoundFunction {
 
 namespace drawloom::runtime {
 
-/// A program that was loaded or compiled; shared by all who asked for the same.
+/// A program that was loaded or compiled; shared by all callers that requested
+/// the same program.
 struct Loaded {
   /// Keeps the artifact, without which the program could not be saved.
   Loaded(std::unique_ptr<Executable> program, std::string target,
          Artifact artifact);
-  /// Of a program that is only parsed: it has signatures, and extents of -1 in
-  /// them, and nothing to run or save.
+  /// Makes a program that is only parsed: it has signatures, with open extents
+  /// of -1, but nothing to run or save.
   explicit Loaded(std::vector<Signature> parsed);
-  std::unique_ptr<Executable> program; ///< Null of one that is parsed.
-  std::string target;                  ///< That is loaded.
+  /// Null for a program that is only parsed.
+  std::unique_ptr<Executable> program;
+  std::string target; ///< The target that is loaded.
   std::vector<Signature> parsed;
   Artifact artifact;
   std::vector<DrawloomFunction> functions;
 
   int64_t artifactBytes() const;
-  /// The variants for the target that is loaded.
+  /// Returns the variants for the loaded target.
   std::vector<const Artifact::Variant *> variants() const;
 };
 
-/// Loads an artifact for one of its targets, the variant for `isa` where that
-/// is given. Each library has its own: the one with the compiler knows more
-/// targets.
+/// Loads an artifact for one of its targets: the variant for `isa` if it is
+/// given. Each library defines its own version: the one with the compiler
+/// supports more targets.
 Result<std::unique_ptr<Executable>> loadExecutable(const Artifact &artifact,
                                                    const TargetDevice &target,
                                                    const std::string &isa);

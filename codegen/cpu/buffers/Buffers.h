@@ -14,18 +14,20 @@
 
 namespace drawloom::cpu {
 
-/// Of so many bytes.
+/// Returns the type of a buffer of this many bytes.
 mlir::MemRefType bytesType(mlir::Builder &builder, int64_t bytes);
 
-/// The bytes of a buffer that `op` allocates, as the machine code addresses it.
+/// Returns the bytes of a buffer that `op` allocates, as machine code addresses
+/// it.
 mlir::FailureOr<int64_t> bytesOf(mlir::Operation *op);
-/// The same where all open extents are 1.
+/// Like bytesOf, as if all open extents were 1.
 mlir::FailureOr<int64_t> bytesOfRow(mlir::Operation *op);
 
-/// As the host rounds what a term of memory is multiplied with.
+/// Rounds the factor of a memory term in the same way as the host does.
 mlir::OpFoldResult roundedUp(IndexMath &math, mlir::OpFoldResult count);
 
-/// The ops below `root`, outside nested functions, that allocate buffers.
+/// Returns the ops below `root`, outside nested functions, that allocate
+/// buffers.
 llvm::SmallVector<mlir::Operation *> allocationsIn(mlir::Operation *root);
 
 } // namespace drawloom::cpu

@@ -14,39 +14,41 @@
 
 namespace drawloom::cpu {
 
-/// The memory that a view is of, through views of views.
+/// Returns the memory that a view, or a view of views, refers to.
 inline mlir::Value wholeOf(mlir::Value memory) {
   while (auto view = memory.getDefiningOp<mlir::ViewLikeOpInterface>())
     memory = view.getViewSource();
   return memory;
 }
 
-/// Where a program chooses between two memories by an scf.if, what it has
-/// chosen between.
+/// If an scf.if selects between two memories, returns both.
 std::optional<std::pair<mlir::Value, mlir::Value>> choiceOf(mlir::Value memory);
-/// `memory`, or what a program has chosen it from.
+/// Returns `memory`, or the memories that it may be selected from.
 llvm::SmallVector<mlir::Value> choicesOf(mlir::Value memory);
 
-/// Whether two views certainly share no byte. Calls keep arguments apart.
+/// Returns whether two views certainly share no byte. Calls keep arguments
+/// disjoint.
 bool areApart(mlir::Value one, mlir::Value other);
 
-/// The views that an op and what is nested in it read and write.
+/// The views that an op and its nested ops read and write.
 struct Accesses {
   llvm::SmallVector<mlir::Value> read, written;
 };
-/// None if there is an op of which it is not known.
+/// Returns nothing if the accesses of some op are unknown.
 std::optional<Accesses> accessesOf(mlir::Operation *op);
-/// Whether nothing in `op` writes, nor, unless it may be read, reads `memory`.
+/// Returns whether nothing in `op` writes `memory` or, unless `maybeRead`,
+/// reads it.
 bool leavesAlone(mlir::Operation *op, mlir::Value memory, bool maybeRead);
 
-/// Functions take a pointer, which tells no extents: of memory with open ones
-/// only the place is handed over, as a buffer of one element.
+/// Returns the type by which memory with open extents is passed to functions: a
+/// buffer of one element, since functions take a pointer, which carries no
+/// extents.
 mlir::MemRefType placeType(mlir::Type element);
 mlir::Value placeOf(mlir::OpBuilder &builder, mlir::Location loc,
                     mlir::Value memory);
-/// Whether `op` is placeOf() of a buffer with open extents.
+/// Returns whether `op` is the placeOf() of a buffer with open extents.
 bool isPlace(mlir::Operation *op);
-/// The dense row-major buffer there, whose open extents are `open`.
+/// Returns the dense row-major buffer at a place, with the open extents `open`.
 mlir::Value denseView(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value place, llvm::ArrayRef<int64_t> shape,
                       mlir::ValueRange open);

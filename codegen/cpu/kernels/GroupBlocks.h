@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Behind a fused training step, each parameter has a small block program of its
+// After a fused training step, each parameter has a small block program of its
 // own: ordered sums of the blocks' partial results, and the optimizer's update.
-// Nothing orders these among themselves. As one kernel they cost one wait of
-// all threads, and each thread gets its share of every one of them.
+// These programs are independent of each other. As one kernel, they cost a
+// single wait of all threads, and each thread gets a share of each program.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,10 +23,10 @@ namespace drawloom::cpu {
 
 using BlockGroup = llvm::SmallVector<mlir::scf::ForallOp>;
 
-/// The outermost block programs of a function on memory, in order; those that
-/// touch no memory that another of their group, or what stands between,
-/// writes are together. What the later ones of a group need is moved in front
-/// of its first.
+/// Groups the outermost block programs of a function on memory, in order.
+/// Programs are in one group if none touches memory that another one of the
+/// group, or an op in between, writes. Values that later programs of a group
+/// need are computed in front of the first one.
 llvm::SmallVector<BlockGroup> groupBlocks(mlir::func::FuncOp function);
 
 } // namespace drawloom::cpu

@@ -15,10 +15,11 @@
 
 namespace drawloom::cpu {
 
-/// Buffers of a block: the small ones on the stack, up to `stackBytes`, once
-/// for all blocks of a range; the rest in the thread's scratch memory, which
-/// becomes the kernel's last argument: behind those of known size, those whose
-/// size follows from open extents. `signature` learns how much that is at most.
+/// Places the buffers of a block. Small ones are on the stack, up to
+/// `stackBytes`, allocated once for all blocks of a range; the others are in
+/// the thread's scratch memory, which becomes the kernel's last argument:
+/// buffers of known size first, then those whose size depends on open extents.
+/// The max scratch size is recorded in `signature`.
 mlir::LogicalResult
 placeKernelBuffers(mlir::func::FuncOp kernel, int64_t stackBytes,
                    llvm::function_ref<SizeSource(mlir::Value)> source,

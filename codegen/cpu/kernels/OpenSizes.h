@@ -16,28 +16,28 @@
 
 namespace drawloom::cpu {
 
-/// A size is at most (the sum of times[i] * extent i, + constant) / divisor,
-/// with no negative times.
+/// An upper bound of a size: (the sum of times[i] * extent i, + constant) /
+/// divisor, with nonnegative times.
 struct SizeBound {
-  /// By the number of an open extent.
+  /// Indexed by the number of an open extent.
   llvm::SmallVector<int64_t> times;
   int64_t constant = 0;
   int64_t divisor = 1;
-  /// Where something was subtracted.
+  /// Whether a subtraction occurred.
   bool mayBeNegative = false;
 };
 
-/// What a value is that no op computes: an open extent by its number, or
+/// The source of a value that no op computes: an open extent by number, or
 /// another value.
 struct SizeSource {
   std::optional<int64_t> extent;
   mlir::Value value;
 };
 
-/// What `size` is at most, if it is made of open extents and constants as
-/// IndexMath makes it: by additions, multiplications with constants, divisions
-/// by constants that round up or down, minima and maxima. The ops that compute
-/// it, on the way through the sources, are added to `ops` before their users.
+/// Returns an upper bound of `size`, if it is computed from open extents and
+/// constants in IndexMath's way: by additions, multiplications by constants,
+/// divisions by constants that round up or down, minima and maxima. The ops
+/// that compute it, up to the sources, are added to `ops` before their users.
 std::optional<SizeBound>
 boundOf(mlir::Value size, llvm::function_ref<SizeSource(mlir::Value)> source,
         llvm::SmallVectorImpl<mlir::Operation *> *ops = nullptr);

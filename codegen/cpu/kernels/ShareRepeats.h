@@ -13,23 +13,23 @@
 
 namespace drawloom::cpu {
 
-/// Creates an internal function in front of `user` for code that `user` calls
-/// often, which the optimizer does not put back in place. It has an entry block
-/// and no return yet; its name begins with `name`.
+/// Creates an internal, non-inlined function in front of `user` for code that
+/// `user` calls often. The function has an entry block and no return yet; its
+/// name begins with `name`.
 mlir::func::FuncOp createSharedFunction(mlir::func::FuncOp user,
                                         mlir::SymbolTable &symbols,
                                         mlir::Location loc,
                                         const llvm::Twine &name,
                                         mlir::FunctionType type);
 
-/// About how many machine vectors a value is.
+/// Estimates the number of machine vectors that a value takes.
 int64_t vectorsOf(mlir::Type type);
 
-/// Whether `op` takes an elementary function of f32 or of narrower floats, of
-/// which a vector becomes some thirty operations. Square roots and their like
-/// are instructions.
+/// Returns whether `op` is an elementary function of f32 or narrower floats,
+/// which expands to about thirty operations per vector. Square roots and
+/// similar functions, which are instructions, do not count.
 bool isElementaryFunction(mlir::Operation *op);
-/// The same of a vector.
+/// Like isElementaryFunction, for vectors only.
 bool isElementaryFunctionOfVector(mlir::Operation *op);
 
 } // namespace drawloom::cpu

@@ -14,15 +14,16 @@
 
 namespace drawloom::cpu {
 
-/// What a transfer is called by until it goes to the host: a function of its
-/// kind, the record's number, the memory and its bytes.
+/// Name of the function that a transfer calls until it is lowered to a call of
+/// the host: its arguments are the kind, the record's number, the memory and
+/// its bytes.
 inline constexpr llvm::StringLiteral transferName = "drawloom.transfer";
 
-/// How the ops of the offload dialect read and write memory.
+/// Registers how the ops of the offload dialect read and write memory.
 void registerTransferModels(mlir::DialectRegistry &registry);
 
-/// Makes calls of `transferName` of the transfers in a module's functions, and
-/// notes in their signatures how many records they have.
+/// Turns the transfers in a module's functions into calls of `transferName`,
+/// and notes the number of records in the signatures.
 llvm::LogicalResult lowerTransfers(mlir::ModuleOp module);
 
 } // namespace drawloom::cpu

@@ -18,9 +18,9 @@ namespace drawloom::cpu {
 
 enum class CodeKind { LlvmIr, Assembly, Object };
 
-/// What a module of the llvm dialect becomes for an instruction set (see
-/// InstructionSet.h), optimized. Fails soon after `cancelled`, where there is
-/// one, has said true.
+/// Compiles a module of the llvm dialect for an instruction set (see
+/// InstructionSet.h), with optimization. If `cancelled` is set, fails soon
+/// after it has returned true.
 llvm::Expected<std::string>
 emitCode(mlir::ModuleOp module, llvm::StringRef isa, CodeKind kind,
          const std::function<bool()> &cancelled = nullptr);

@@ -14,16 +14,18 @@
 
 namespace drawloom::cpu {
 
-/// A header for C99 and C++ that declares the functions of an object file and
-/// calls them on the caller's thread, or on any host (see runtime/Abi.h). It
-/// needs no header of ours. Refuses names that C has not.
+/// Returns a C99 and C++ header that declares the functions of an object file
+/// and calls them on the caller's thread, or on any host (see runtime/Abi.h).
+/// The header does not include any of Drawloom's. Refuses names that are
+/// invalid in C.
 llvm::Expected<std::string> exportHeader(const Artifact::Variant &variant);
 
-/// C99 source of a shared library that holds the artifact and exports each of
-/// its functions as `__tvm_ffi_<name>`, in the convention of TVM's foreign
-/// function interface: the arguments as tensors or numbers, then tensors for
-/// the results. To be compiled with drawloom-c/runtime.h and linked with
-/// libdrawloom_runtime.so; neither headers nor libraries of TVM are needed.
+/// Returns C99 source of a shared library that contains the artifact and
+/// exports each of its functions as `__tvm_ffi_<name>`, in the convention of
+/// TVM's foreign function interface: the arguments as tensors or numbers, then
+/// tensors for the results. Compile it with drawloom-c/runtime.h and link it
+/// with libdrawloom_runtime.so; neither headers nor libraries of TVM are
+/// needed.
 llvm::Expected<std::string> exportTvmFfi(const Artifact &artifact);
 
 } // namespace drawloom::cpu

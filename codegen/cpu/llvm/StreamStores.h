@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An ordinary store reads its cache line before it writes it: a third of the
-// traffic of a kernel that writes what it reads. Where a call's data exceed
-// the caches, its results leave them before anyone reads them, and are better
-// stored past them. cpu-kernels chooses by size, or lets calls choose whose
-// extents are open (bits do not depend on it),
-// cpu-stream-stores makes the stores, and guardStreamedStores keeps those that
-// memory is not aligned for ordinary: no caller must promise anything.
+// An ordinary store reads its cache line before writing it, which is a third of
+// the traffic of a kernel that writes as much as it reads. If a call's data
+// exceed the caches, its results are evicted before anyone reads them, and are
+// better written past the cache. cpu-kernels decides by size, or, if extents
+// are open, lets each call decide (bits do not depend on it); cpu-stream-stores
+// creates the stores; and guardStreamedStores uses ordinary stores where memory
+// is not aligned, so that callers need not guarantee alignment.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ namespace drawloom::cpu {
 
 inline constexpr int64_t cacheLineBytes = 64;
 
-/// Whether all uses of `memory`, and of views of it, are vectors' writes.
+/// Returns whether all uses of `memory`, and of views of it, are vector writes.
 bool isOnlyWritten(mlir::Value memory);
 
 void guardStreamedStores(mlir::LLVM::LLVMFuncOp function);

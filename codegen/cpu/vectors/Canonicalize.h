@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Without the pattern that makes what is added to a product its accumulator. Of
-// two products it takes either, as the tiles happen to come to be, and tiles of
-// one program would round differently.
+// Canonicalization without the pattern that makes the addend of a product its
+// accumulator. If both addends are products, that pattern picks either one,
+// depending on how tiles come about, and tiles of one program would round
+// differently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,10 +21,10 @@
 
 namespace drawloom::cpu {
 
-/// The patterns of all loaded dialects and their ops.
+/// Adds the canonicalization patterns of all loaded dialects and their ops.
 void addCanonicalizationPatterns(mlir::RewritePatternSet &patterns);
 
-/// The pass, without the patterns of these names either.
+/// Creates the pass, additionally without the patterns of the given names.
 std::unique_ptr<mlir::Pass>
 createCanonicalizer(std::vector<std::string> without = {});
 

@@ -13,31 +13,35 @@
 
 namespace drawloom::cpu {
 
-/// Of a contraction with rows, columns and an inner dimension.
+/// Returns the dimensions of a contraction with one each of row, column and
+/// contraction dimensions.
 llvm::FailureOr<mlir::linalg::ContractionDimensions>
 dotDimensions(mlir::linalg::LinalgOp op);
 
-/// Whether the reduction of a dot is so long that it goes in blocks, so that
-/// panels of both operands stay in the second-level cache while they are used.
+/// Returns whether the contraction dimension of a dot is so long that it is
+/// split into blocks, so that panels of both operands stay in the second-level
+/// cache while in use.
 bool isDeep(mlir::linalg::LinalgOp dot);
 
-/// Deep dots of one block, each with the ops behind it, in groups that are
-/// computed in one loop: they read one operand along the same inner dimension,
-/// and nothing between them needs one of them. The widest is first: what is
-/// packed for it serves the others.
+/// Returns the deep dots of one block, each with its fused consumers, in groups
+/// that share one loop: they read one operand along the same contraction
+/// dimension, and no op between them depends on one of them. The widest dot is
+/// first: the panel packed for it serves the others.
 llvm::SmallVector<llvm::SmallVector<llvm::SmallVector<mlir::linalg::LinalgOp>>>
 groupDeepDots(llvm::ArrayRef<llvm::SmallVector<mlir::linalg::LinalgOp>> chains);
 
-/// Deep dots in one loop over blocks of their inner dimension. The first block
-/// is in front of the loop: there sums start. The last one is behind it: there
-/// they have their readers.
+/// Computes deep dots in one loop over blocks of their contraction dimension.
+/// The first block is peeled in front of the loop, where accumulators are
+/// initialized. The last one is peeled behind it, where the accumulators have
+/// their consumers.
 class DeepDots {
 public:
   /// Replaces the dots by their parts.
   DeepDots(mlir::RewriterBase &rewriter,
            llvm::ArrayRef<mlir::linalg::LinalgOp> dots);
 
-  /// The parts of all dots, range by range of the inner dimension.
+  /// The parts of all dots, for one range of the contraction dimension after
+  /// another.
   llvm::SmallVector<llvm::SmallVector<mlir::linalg::LinalgOp>> parts;
 
 private:

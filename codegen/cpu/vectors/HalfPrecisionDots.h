@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Processors multiply bf16 in pairs: each 32-bit lane of the sum gets two
-// products of neighbours along the inner dimension. The left operand [M, K] is
-// read as [M, K/2, 2]; the right one must lie as [K/2, N, 2]. Where a processor
-// has no such instruction, both are converted to f32 once, before the product
-// reads them many times.
+// Processors multiply bf16 in pairs: each 32-bit lane of the accumulator gets
+// two products of neighbours along the contraction dimension. The left operand
+// [M, K] is read as [M, K/2, 2]; the right one must be laid out as [K/2, N, 2].
+// If the processor has no such instruction, both operands are converted to f32
+// once, before the product reads them many times.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,19 +27,21 @@ namespace drawloom::cpu {
 
 class HalfPrecisionDots {
 public:
-  /// `pairs`: the processor multiplies bf16 in pairs.
+  /// `pairs`: whether the processor multiplies bf16 in pairs.
   HalfPrecisionDots(mlir::RewriterBase &rewriter, bool pairs)
       : rewriter(rewriter), pairs(pairs) {}
 
-  /// Replaces a product of narrow matrices summed up in f32 by one over pairs,
-  /// or of wide matrices; returns it, or `dot` where it is something else.
+  /// Replaces a product of narrow matrices with f32 accumulators by a product
+  /// over pairs, or of widened matrices, and returns it; returns `dot` if it is
+  /// anything else.
   mlir::linalg::LinalgOp prepare(mlir::linalg::LinalgOp dot);
 
 private:
   mlir::Value paired(mlir::linalg::LinalgOp dot, mlir::Value matrix,
                      bool innerLast, bool left);
   mlir::Value widened(mlir::linalg::LinalgOp dot, mlir::Value matrix);
-  /// Once for all dots that read the same.
+  /// Records a prepared matrix, so that all dots that read the same matrix
+  /// share it.
   mlir::Value remember(mlir::Value matrix, int form, mlir::Value made);
   mlir::Value known(mlir::linalg::LinalgOp dot, mlir::Value matrix, int form);
 
@@ -48,15 +50,15 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, int>, mlir::Value> made;
 };
 
-/// Whether a product is one over pairs: loops (m, n, k, 2).
+/// Returns whether a product is a product over pairs: loops (m, n, k, 2).
 bool isPairDot(mlir::linalg::LinalgOp dot);
 
-/// Whether the contraction of vectors is one over pairs of bf16: (m, n, k, 2)
-/// with [m, k, 2] x [k, n, 2] -> [m, n] in f32.
+/// Returns whether a vector contraction is a product over pairs of bf16: (m, n,
+/// k, 2) with [m, k, 2] x [k, n, 2] -> [m, n] in f32.
 bool isPairContraction(mlir::vector::ContractionOp op);
 
-/// Gives contractions over pairs the unit dimensions back that simplification
-/// has taken from them.
+/// Restores the unit dimensions of contractions over pairs that simplification
+/// removed.
 void restoreUnitDimensions(mlir::func::FuncOp function);
 
 } // namespace drawloom::cpu

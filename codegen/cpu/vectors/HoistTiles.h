@@ -14,10 +14,10 @@
 
 namespace drawloom::cpu {
 
-/// Hoisting on tensors keeps accumulators in registers: a tile that a loop
-/// reads and writes becomes a vector that the loop carries. Not out of
-/// scf.forall: what leaves it would have to be handed to each block through
-/// memory.
+/// Keeps accumulators in registers by hoisting on tensors: a tile that a loop
+/// reads and writes becomes a vector that the loop carries. Tiles are not
+/// hoisted out of scf.forall, since each block would have to receive them
+/// through memory.
 void hoistTiles(mlir::RewriterBase &rewriter, mlir::func::FuncOp function);
 
 } // namespace drawloom::cpu

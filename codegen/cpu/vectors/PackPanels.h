@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A dot reads each panel of an operand (as many columns as its accumulator
-// tile has) again for every tile along the other side. In a wide matrix the
-// rows of a panel lie so far apart that they fall into few sets of the
-// first-level cache and push each other out. Packed, a panel is contiguous.
+// A dot reads each panel of an operand (as many columns as its accumulator tile
+// has) again for every tile along the other dimension. In a wide matrix, the
+// rows of a panel are so far apart that they map to few sets of the first-level
+// cache and evict each other. A packed panel is contiguous.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,39 +22,40 @@
 
 namespace drawloom::cpu {
 
-/// A matrix [rows, columns] as `tensor` [panels, rows, width]; the last panel
-/// may be filled in part.
+/// A matrix [rows, columns] packed as `tensor` [panels, rows, width]; the last
+/// panel may be partly filled.
 struct Panels {
-  /// Of the dot that reads it.
+  /// Operand number of the dot that reads the panels.
   unsigned operand;
   mlir::Value tensor;
-  /// What fills it.
+  /// The ops that fill the tensor.
   llvm::SmallVector<mlir::linalg::LinalgOp> copies;
-  /// Where the part that the dot reads begins.
+  /// Position in the matrix at which the part that the dot reads begins.
   mlir::OpFoldResult firstRow, firstColumn;
-  /// The place of the tile at `offsets` with `sizes`, both of that
-  /// part. A tile lies within one panel.
+  /// Returns the packed tile for the tile at `offsets` with `sizes`, both
+  /// relative to the part that the dot reads. A tile must lie within one panel.
   mlir::Value tile(mlir::OpBuilder &b, mlir::Location loc,
                    llvm::ArrayRef<mlir::OpFoldResult> offsets,
                    llvm::ArrayRef<int64_t> sizes) const;
 };
 
-/// A dot's operand, and how many of the dot's tiles read a panel of it.
+/// An operand of a dot, and the number of the dot's tiles that read each of its
+/// panels.
 struct PanelReader {
   mlir::OpOperand *input;
   int64_t uses;
 };
 
-/// Packs the matrix that dots read into panels of `width` columns, before the
-/// loops around them through which it does not change. Nothing where that would
-/// not pay: the panels stay in the first-level cache as they are, or too few
-/// tiles read one.
+/// Packs the matrix that dots read into panels of `width` columns, outside the
+/// loops in which it is invariant. Returns nothing if packing would not pay
+/// off: the panels stay in the first-level cache as they are, or too few tiles
+/// read each panel.
 std::optional<Panels> packPanels(mlir::RewriterBase &rewriter,
                                  llvm::ArrayRef<PanelReader> readers,
                                  int64_t width);
 
-/// The op before which something can be computed from `source` that `op` needs:
-/// outside all loops around `op` that do not hold the source.
+/// Returns the op before which a value that `op` needs can be computed from
+/// `source`: outside all loops around `op` that do not contain the source.
 mlir::Operation *outermostUser(mlir::Value source, mlir::Operation *op);
 
 } // namespace drawloom::cpu

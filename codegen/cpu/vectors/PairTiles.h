@@ -13,17 +13,17 @@
 
 namespace drawloom::cpu {
 
-/// Turns contractions over pairs into operations of AMX. Sums that a loop
-/// carries stay in its registers through the loop; before and behind it they
-/// pass through memory, as there is no other way between them and vectors.
+/// Turns contractions over pairs into AMX operations. Loop-carried accumulators
+/// stay in AMX's registers throughout the loop; before and after the loop they
+/// go through memory, the only way between them and vectors.
 void usePairTiles(mlir::func::FuncOp function);
 
-/// Lowers them to LLVM's intrinsics, while loops still are loops: branches
-/// could not hand on tiles.
+/// Lowers AMX operations to LLVM's intrinsics while loops are still structured:
+/// tiles cannot be passed through branches.
 llvm::LogicalResult lowerPairTiles(mlir::func::FuncOp function);
 
-/// Replaces the operations of AMX by vector arithmetic, as its manual defines
-/// them (but for denormal numbers, which AMX takes for zero).
+/// Replaces AMX operations by vector arithmetic, as AMX's manual defines them
+/// (except for denormal numbers, which AMX treats as zero).
 llvm::LogicalResult replacePairTiles(mlir::func::FuncOp function);
 
 } // namespace drawloom::cpu

@@ -15,17 +15,17 @@
 
 namespace drawloom::cpu {
 
-/// Brings everything that computes on tensors into the few forms that the
-/// scheduler tiles: linalg.fill, contractions, linalg.generic. Elementwise
-/// arithmetic, pads, concatenations, generated and splat tensors become those;
-/// an init that is only overwritten is empty, one that is a fill belongs to one
-/// reader; an operand that a dot would read across its rows is transposed once;
-/// narrow dots become plain reductions.
+/// Normalizes all computation on tensors to the few forms that the scheduler
+/// tiles: linalg.fill, contractions and linalg.generic. Elementwise arithmetic,
+/// pads, concatenations, generated tensors and splats are converted to these.
+/// An init that is only overwritten becomes empty, and one that is a fill gets
+/// a single user; an operand that a dot would read across its rows is
+/// transposed once; narrow dots become plain reductions.
 llvm::LogicalResult prepareTensors(mlir::RewriterBase &rewriter,
                                    mlir::func::FuncOp function, bool pairs);
 
-/// A dot whose result has too few columns to fill vectors, and whose other
-/// operand lies along the result's rows, which do.
+/// Returns whether a dot's result has too few columns to fill vectors, while
+/// its other operand lies along the result's rows, which do fill them.
 bool isNarrowDot(mlir::linalg::LinalgOp op);
 
 } // namespace drawloom::cpu

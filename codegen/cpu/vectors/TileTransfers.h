@@ -13,13 +13,13 @@
 
 namespace drawloom::cpu {
 
-/// Reads and writes of a tile become reads and writes of its tensor, and
-/// products of vectors lose loops of one step. No CSE before: it would merge
-/// the zeroed tiles of several sums into one, of which each sum then needs a
-/// copy.
+/// Turns reads and writes of a tile into reads and writes of its tensor, and
+/// removes unit loops from vector contractions. CSE must not run before: it
+/// would merge the zeroed tiles of several accumulators into one, of which each
+/// accumulator would then need a copy.
 llvm::LogicalResult foldSlices(mlir::func::FuncOp function);
 
-/// Vectors without dimensions become scalars.
+/// Replaces vectors of rank 0 by scalars.
 llvm::LogicalResult takeScalarsAsSuch(mlir::func::FuncOp function);
 
 } // namespace drawloom::cpu

@@ -13,9 +13,9 @@
 
 namespace drawloom::cpu {
 
-/// Lowers what transposes matrices in registers, transfers to and from memory
-/// among it, to operations on whole rows: upstream would take a matrix apart
-/// into its elements, or shuffle all of it as one vector.
+/// Lowers transpositions of matrices in registers, including transfers to and
+/// from memory, to operations on whole rows: upstream would split a matrix into
+/// its elements, or shuffle it as one vector.
 llvm::LogicalResult transposeByRows(mlir::ModuleOp module);
 
 } // namespace drawloom::cpu

@@ -14,31 +14,35 @@
 
 namespace drawloom::nvptx {
 
-/// A prediction, by arithmetic on a kernel whose tiles have layouts.
+/// A predicted cost, computed from a kernel whose tiles have layouts.
 struct Estimate {
-  /// Registers that a thread would take if it had as many as it liked.
+  /// Registers that a thread would use if their number were unlimited.
   int64_t registers = 0;
-  /// Those that ptxas is predicted to lack: fragments of the operands of tensor
-  /// cores come to them, and it was seen to do without some of other kernels'.
+  /// Registers that ptxas is predicted to spill. In kernels with tensor core
+  /// products, the fragments of operands are added to the live registers; in
+  /// other kernels, the registers that ptxas was observed to do without are
+  /// subtracted.
   int64_t spilled = 0;
-  /// Of a block, with nothing of it used twice but by different iterations.
+  /// Bytes of shared memory of a block, if only different iterations reuse
+  /// bytes.
   int64_t sharedBytes = 0;
-  /// Blocks that a multiprocessor holds; 0 where not one fits.
+  /// Number of blocks that fit on a multiprocessor at once; 0 if none fits.
   int64_t resident = 0;
-  /// Clocks of a multiprocessor for one of the grid's blocks, were nothing else
-  /// in the way: issue slots, tensor cores, special functions, banks of shared
-  /// memory, memory.
+  /// Clocks of a multiprocessor for one block of the grid, limited by one
+  /// resource alone: issue slots, tensor cores, special functions, banks of
+  /// shared memory, memory.
   double issue = 0, tensor = 0, special = 0, shared = 0, memory = 0;
-  /// Clocks of a multiprocessor for the whole grid, with what waits because too
-  /// few warps are resident.
+  /// Clocks of a multiprocessor for the whole grid, including stalls because
+  /// too few warps are resident.
   double clocks = 0;
-  /// Which of the five is the longest.
+  /// The resource, of the five, that takes the longest.
   llvm::StringRef bound;
 
   bool feasible() const { return resident > 0; }
 };
 
-/// For kernels in the phase `layouts`.
+/// Estimates a kernel between the phases `buffers` and `kernels`, when it has
+/// layouts.
 Estimate estimateKernel(mlir::func::FuncOp kernel, const Machine &machine);
 
 } // namespace drawloom::nvptx

@@ -7,14 +7,14 @@
 //===----------------------------------------------------------------------===//
 //
 // A schedule is data: chosen by a cost model (Estimate.h), printed as JSON, and
-// taken from attributes or from the same JSON where somebody knows better.
+// overridden by attributes or by the same JSON.
 //
 //   func.func @step(...) attributes {drawloom.schedule = {rows = 64, warps =
 //   8}}
 //   {"step": {"rows": 64}, "step_1": {"warps": 8, "staging": 65536}}
 //
-// On a function it is meant for all its kernels; on an scf.forall, or in JSON
-// under a kernel's name, for that kernel alone.
+// On a function, a schedule applies to all its kernels; on an scf.forall, or
+// under a kernel's name in JSON, to that kernel only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,37 +29,39 @@
 
 namespace drawloom::nvptx {
 
-/// What is 0 is chosen.
+/// The fields that are 0 are chosen by the compiler.
 struct Schedule {
-  /// Rows of a tile; said of functions, since kernels are made of tiles.
+  /// Rows of a tile; specified on functions, since kernels are made of tiles.
   int64_t rows = 0;
   /// Warps of a block: 1, 2, 4, ..., 32.
   int64_t warps = 0;
-  /// Bytes of shared memory that what is read once for a kernel may take.
+  /// Max bytes of shared memory for operands that are staged once per kernel.
   std::optional<int64_t> staging;
 };
 
-/// Shared memory that what is staged once for a whole kernel may take, unless
-/// somebody says otherwise: the rest is for what the loop itself stages.
+/// Default of Schedule::staging; the rest of shared memory is for what the loop
+/// itself stages.
 constexpr int64_t defaultStaging = 96 * 1024;
 
-/// Reads the attribute of a function, an scf.forall or a kernel; all chosen
-/// where there is none. Names unknown keys, and what a value may be.
+/// Reads the attribute of a function, an scf.forall or a kernel; if it is
+/// absent, all fields are chosen by the compiler. Errors name unknown keys and
+/// the valid values.
 llvm::Expected<Schedule> readSchedule(mlir::DictionaryAttr attribute);
 mlir::DictionaryAttr toAttribute(const Schedule &schedule,
                                  mlir::MLIRContext *context);
-/// `over` where it says something, `under` else.
+/// Returns the fields of `over` where they are set, and those of `under`
+/// otherwise.
 Schedule merge(const Schedule &over, const Schedule &under);
 
-/// Puts the schedules of a JSON text on the functions that they name. Nothing
-/// changes where it is an error; `file` is what messages call the text.
+/// Sets the schedules of a JSON text on the functions that they name. On error,
+/// nothing changes; `file` names the text in messages.
 llvm::Error applySchedules(mlir::ModuleOp module, llvm::StringRef json,
                            llvm::StringRef file);
-/// The same for a file; nothing happens where `path` is empty.
+/// Like applySchedules, for a file; does nothing if `path` is empty.
 llvm::Error applyScheduleFile(mlir::ModuleOp module, llvm::StringRef path);
 
-/// The schedules of a module whose kernels have layouts, in the form that
-/// applySchedules reads, with what the model predicts.
+/// Returns the schedules of a module whose kernels have layouts, in the form
+/// that applySchedules reads, with the model's predictions.
 llvm::json::Value schedulesToJson(mlir::ModuleOp module);
 
 } // namespace drawloom::nvptx

@@ -17,32 +17,33 @@
 
 namespace drawloom::nvptx {
 
-/// What code for one architecture may use. The PTX version follows from the
-/// architecture alone, never from the assembler that is found: the same module
-/// gives the same PTX everywhere.
+/// The features that code for one architecture may use. The PTX version follows
+/// from the architecture alone, not from the assembler that is found: the same
+/// module gives the same PTX everywhere.
 struct Architecture {
-  llvm::StringLiteral name;    ///< As ptxas spells it: sm_90a.
-  llvm::StringLiteral product; ///< One that has it, for messages.
-  unsigned capability;         ///< 10 * major + minor: 90.
-  bool specific;               ///< An `a` variant: runs on no other capability.
-  unsigned ptxVersion;         ///< 10 * major + minor of the PTX emitted.
-  int64_t sharedBytes;         ///< Most shared memory of a block (opt-in).
-  unsigned registers;          ///< Most registers of a thread.
-  unsigned blockRegisters;     ///< Registers of a multiprocessor, 32 bits each.
+  llvm::StringLiteral name; ///< As ptxas spells it: sm_90a.
+  /// A product of this architecture, for messages.
+  llvm::StringLiteral product;
+  unsigned capability;     ///< 10 * major + minor: 90.
+  bool specific;           ///< An `a` variant: runs on no other capability.
+  unsigned ptxVersion;     ///< 10 * major + minor of the PTX emitted.
+  int64_t sharedBytes;     ///< Max shared memory of a block (opt-in).
+  unsigned registers;      ///< Max registers of a thread.
+  unsigned blockRegisters; ///< Registers of a multiprocessor, 32 bits each.
 };
 
-/// What all of them share.
+/// Limits common to all architectures.
 constexpr unsigned mostThreads = 1024;
-/// Most bytes of a kernel's parameters that every driver takes.
+/// Max bytes of a kernel's parameters that every driver accepts.
 constexpr int64_t mostParameterBytes = 4096;
 
 llvm::ArrayRef<Architecture> architectures();
-/// The names, as a list for messages and help: "sm_80, sm_90a, sm_100a".
+/// Returns the names as a list for messages and help: "sm_80, sm_90a, sm_100a".
 std::string architectureNames();
-/// Names the known ones in its error.
+/// Finds an architecture; on failure, the error lists the known ones.
 llvm::Expected<const Architecture *> findArchitecture(llvm::StringRef name);
-/// The architectures that a list with commas names, or "all"; in the table's
-/// order, each once.
+/// Parses a comma-separated list of architectures, or "all"; returns each once,
+/// in the table's order.
 llvm::Expected<std::vector<const Architecture *>>
 selectArchitectures(llvm::StringRef list);
 

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// docs/gpu-triton.md describes the folder. runtime/cuda reads it without LLVM.
+// docs/gpu-triton.md describes the bundle folder. runtime/cuda reads it without
+// LLVM.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,40 +19,43 @@
 
 namespace drawloom::nvptx {
 
-/// Of bundle.json, and of how kernels are called. A reader refuses any other.
+/// Version of bundle.json and of the kernels' calling convention. Readers
+/// refuse any other version.
 constexpr int64_t bundleVersion = 1;
 
 struct BundleOptions {
   /// Adds each kernel's module, named by the SHA-256 of its cubin and of its
-  /// PTX: the emulated driver finds by these what it runs in their place.
+  /// PTX: with these names, the emulated driver finds the module to run
+  /// instead.
   bool modules = false;
-  /// Adds what Triton's loader reads, and each kernel's LLVM IR.
+  /// Adds the files that Triton's loader reads, and each kernel's LLVM IR.
   bool forTriton = true;
 };
 
 /// A bundle in memory: a manifest, and the files that it lists.
 struct Bundle {
   llvm::json::Value manifest = nullptr;
-  std::map<std::string, std::string> files; ///< By path, with '/'.
+  std::map<std::string, std::string> files; ///< By path, with '/' as separator.
 };
 
-/// One element per architecture, in any order; the kernels may differ.
+/// Makes a bundle from one element per architecture, in any order; their
+/// kernels may differ.
 Bundle makeBundle(llvm::ArrayRef<CompiledKernels> compiled,
                   const BundleOptions &options = {});
 
-/// Writes the folder in place of what was there: it is there whole, or not at
-/// all. Refuses to replace a folder that is no bundle.
+/// Writes the folder atomically, replacing an existing one. Refuses to replace
+/// a folder that is not a bundle.
 llvm::Error writeBundle(const Bundle &bundle, llvm::StringRef folder);
 llvm::Expected<Bundle> readBundle(llvm::StringRef folder);
 
-/// The bundle as one string of bytes, for artifacts: a line with the version,
-/// the lengths and the SHA-256 of what follows, the manifest, then the files in
-/// its order.
+/// Serializes the bundle for artifacts: a line with the version, the lengths
+/// and the SHA-256 of the rest, then the manifest, then the files in the
+/// manifest's order.
 std::string packBundle(const Bundle &bundle);
 llvm::Expected<Bundle> unpackBundle(llvm::StringRef bytes);
 
-/// The object of one architecture in a manifest; names those that there are in
-/// its error.
+/// Returns the manifest's object for one architecture; on failure, the error
+/// lists those that exist.
 llvm::Expected<const llvm::json::Object *>
 findArchitecture(const Bundle &bundle, llvm::StringRef name);
 

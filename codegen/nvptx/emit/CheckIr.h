@@ -17,11 +17,10 @@ class Module;
 
 namespace drawloom::nvptx {
 
-/// LLVM's back end ends the process over an instruction that it has no code
-/// for. This finds the ones that a kernel module can hold, and those that would
-/// become an approximation nobody asked for: mathematics without instructions,
-/// instructions of newer architectures, orders of atomics that would be lost,
-/// calls of functions that nothing defines.
+/// Refuses instructions for which LLVM's back end has no code and would abort
+/// the process, and instructions that would silently be approximated: math
+/// functions without instructions, instructions of newer architectures, atomic
+/// orderings that would be lost, calls of undefined functions.
 llvm::Error checkIr(const llvm::Module &module,
                     const Architecture &architecture);
 

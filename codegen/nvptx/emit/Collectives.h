@@ -15,8 +15,8 @@
 
 namespace drawloom::nvptx {
 
-/// Instructions that lanes or threads carry out together. LLVM's passes may not
-/// add one, and its code generator must print each.
+/// Counts the instructions that lanes or threads execute collectively. LLVM's
+/// passes must not add any, and its code generator must print each.
 struct Collectives {
   enum Kind { Barrier, WarpBarrier, Product, Load, Store, Exchange, Kinds };
   std::array<unsigned, Kinds> count{};
@@ -24,8 +24,8 @@ struct Collectives {
   static Collectives of(const llvm::Module &module);
   static Collectives ofPtx(llvm::StringRef ptx);
 
-  /// What passes made of these: those in code that never runs, and those whose
-  /// results nobody uses, may be gone.
+  /// Checks the result of the passes: collective instructions in dead code, or
+  /// whose results are unused, may have been removed.
   llvm::Error checkNoneAdded(const llvm::Module &optimized) const;
   llvm::Error checkPtx(llvm::StringRef ptx) const;
 };

@@ -19,8 +19,8 @@ namespace drawloom::nvptx {
 
 enum class Assemble {
   Never,   ///< PTX only.
-  IfFound, ///< PTX only where no assembler is found; says so in a note.
-  Always   ///< An error where none is found.
+  IfFound, ///< PTX only if no assembler is found; adds a note then.
+  Always   ///< An error if no assembler is found.
 };
 
 struct KernelOptions {
@@ -32,32 +32,32 @@ struct KernelOptions {
 struct CompiledKernel {
   KernelInfo info;
   std::string llvmIr, ptx;
-  std::string cubin;  ///< Empty where nothing assembled it.
-  std::string module; ///< The kernel module, as text: what an emulator runs.
-  std::optional<KernelUsage> usage; ///< With the cubin.
+  std::string cubin;  ///< Empty if not assembled.
+  std::string module; ///< The kernel module as text, for an emulator to run.
+  std::optional<KernelUsage> usage; ///< Present together with the cubin.
   double llvmMilliseconds = 0, ptxasMilliseconds = 0;
 };
 
-/// The kernels of one module for one architecture.
+/// The kernels of one module, compiled for one architecture.
 struct CompiledKernels {
   const Architecture *architecture = nullptr;
   std::vector<CompiledKernel> kernels;
-  std::string assembler; ///< Release of ptxas; empty without cubins.
-  std::string note;      ///< Why there are no cubins; for the user.
-  /// How entries become launches, in the form of whoever compiles them; opaque
+  std::string assembler; ///< Version of ptxas; empty without cubins.
+  std::string note; ///< Why there are no cubins, as a message for the user.
+  /// How entries become launches, in a form that is up to the caller; opaque
   /// here.
   llvm::json::Value plan = nullptr;
 };
 
-/// Compiles each kernel by itself, since loaders take one kernel per image; the
-/// assembler runs for several of them at once. Nothing is cached here: the
-/// artifact of the whole program is.
+/// Compiles each kernel separately, since loaders take one kernel per image;
+/// the assembler processes several of them concurrently. Nothing is cached
+/// here: the artifact of the whole program is cached instead.
 llvm::Expected<CompiledKernels> compileKernels(mlir::ModuleOp kernelModule,
                                                const Architecture &architecture,
                                                const KernelOptions &options);
 
-/// One line a kernel: threads, shared memory, registers, spills, bytes of
-/// machine code and the time that LLVM and ptxas took.
+/// Prints one line per kernel: threads, shared memory, registers, spills, bytes
+/// of machine code and the time that LLVM and ptxas took.
 void printUsage(const CompiledKernels &compiled, llvm::raw_ostream &stream);
 
 } // namespace drawloom::nvptx

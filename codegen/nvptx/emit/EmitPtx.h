@@ -19,38 +19,38 @@
 namespace drawloom::nvptx {
 
 struct PtxOptions {
-  /// Keeps the places in the source that the module's locations name, so that
-  /// profilers and compute-sanitizer show them. They do not change the code.
+  /// Keeps the source locations of the module, so that profilers and
+  /// compute-sanitizer show them. They do not change the code.
   bool lineInfo = true;
 };
 
 struct DeviceCode {
-  std::string llvmIr; ///< Optimized.
+  std::string llvmIr; ///< After optimization.
   std::string ptx;
   double milliseconds = 0; ///< Wall time of the passes and of the back end.
 };
 
-/// What the back end makes PTX of.
+/// LLVM IR from which the back end makes PTX.
 struct DeviceIr {
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::Module> module;
 };
 
-/// LLVM IR of all kernels of a kernel module (KernelInfo.h), behind the passes.
-/// `translated` sees it in front of them.
+/// Returns the optimized LLVM IR of all kernels of a kernel module
+/// (KernelInfo.h). `translated` is called with the IR before optimization.
 llvm::Expected<DeviceIr>
 emitDeviceIr(mlir::ModuleOp kernelModule, const Architecture &architecture,
              const PtxOptions &options, llvm::LLVMContext &context,
              llvm::function_ref<void(llvm::Module &)> translated = nullptr);
 
-/// PTX of all kernels of a kernel module (KernelInfo.h), with the LLVM IR in
-/// front of it. Refuses what the back end would abort on, and says which kernel
-/// holds it.
+/// Returns the PTX of all kernels of a kernel module (KernelInfo.h), and the
+/// LLVM IR it was made from. Refuses IR on which the back end would abort,
+/// naming the kernel that contains it.
 llvm::Expected<DeviceCode> emitDeviceCode(mlir::ModuleOp kernelModule,
                                           llvm::StringRef arch,
                                           const PtxOptions &options = {});
 
-/// The PTX alone.
+/// Returns only the PTX.
 llvm::Expected<std::string> emitPtx(mlir::ModuleOp kernelModule,
                                     llvm::StringRef arch,
                                     const PtxOptions &options = {});

@@ -13,8 +13,8 @@
 
 namespace drawloom::nvptx {
 
-/// Writes arithmetic on indices in the forms that have instructions of their
-/// own, where LLVM's normal form is another one. To be run behind its passes.
+/// Rewrites index arithmetic from LLVM's normal form into forms that have
+/// instructions of their own. To be run after LLVM's passes.
 void chooseFormsOfIndices(llvm::Module &module);
 
 } // namespace drawloom::nvptx

@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel module is what the NVIDIA target ends with: a module of the `llvm`
-// and `nvvm` dialects, whose kernels are `llvm.func`s with `nvvm.kernel`. Their
-// parameters are those of Triton's kernels: pointers to global memory and
-// scalars, then two pointers to scratch memory that are null here.
+// A kernel module is the final output of the NVIDIA target: a module of the
+// `llvm` and `nvvm` dialects, whose kernels are `llvm.func`s with
+// `nvvm.kernel`. Their parameters are those of Triton's kernels: pointers to
+// global memory and scalars, then two pointers to scratch memory that are null
+// here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,18 +23,18 @@
 
 namespace drawloom::nvptx {
 
-/// One parameter that a caller gives; the two of scratch memory are not listed.
+/// A parameter that callers pass; the two scratch pointers are not listed.
 struct KernelParameter {
   std::string
       name; ///< From the attribute `drawloom.name`, else arg0, arg1, ...
   std::string kind; ///< "ptr", "i1" to "i64", "f16", "bf16", "f32", "f64".
-  /// Of a pointer: what it must be a multiple of (llvm.align), and whether it
-  /// may be null (not with llvm.nonnull). Callers check both.
+  /// For a pointer: the required alignment (llvm.align), and whether it may be
+  /// null (unless it has llvm.nonnull). Callers check both.
   int64_t alignment = 1;
   bool nonnull = false;
-  /// Of a pointer that no other one may reach the memory of: the bytes behind
-  /// it (drawloom.bytes), 0 if they are not known, and whether the kernel
-  /// writes there (not with llvm.readonly). Callers check overlaps.
+  /// For a pointer whose memory no other pointer may reach: the bytes behind it
+  /// (drawloom.bytes), 0 if unknown, and whether the kernel writes to it
+  /// (unless it has llvm.readonly). Callers check overlaps.
   int64_t bytes = 0;
   bool written = false;
 };
@@ -41,19 +42,20 @@ struct KernelParameter {
 struct KernelInfo {
   std::string name;
   std::vector<KernelParameter> parameters;
-  unsigned threads = 0;          ///< Of a block; a multiple of 32.
-  int64_t sharedBytes = 0;       ///< Dynamic shared memory to ask for.
-  int64_t staticSharedBytes = 0; ///< Shared memory of the module's own.
+  unsigned threads = 0;    ///< Per block; a multiple of 32.
+  int64_t sharedBytes = 0; ///< Dynamic shared memory to request.
+  /// Static shared memory declared by the module.
+  int64_t staticSharedBytes = 0;
 };
 
-/// Checks what the module holds and that each kernel can be launched on the
-/// architecture; names the kernel, the figure and the limit in errors. An error
-/// where there is no kernel.
+/// Checks the module's contents, and that each kernel can be launched on the
+/// architecture; errors name the kernel, the figure and the limit. A module
+/// without kernels is an error.
 llvm::Expected<std::vector<KernelInfo>>
 describeKernels(mlir::ModuleOp module, const Architecture &architecture);
 
-/// A copy of the module in which `kernel` is the only kernel: Triton's loader
-/// and the drivers take one kernel per image.
+/// Returns a copy of the module in which `kernel` is the only kernel: Triton's
+/// loader and the drivers take one kernel per image.
 mlir::OwningOpRef<mlir::ModuleOp> extractKernel(mlir::ModuleOp module,
                                                 llvm::StringRef kernel);
 

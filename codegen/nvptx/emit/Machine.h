@@ -6,14 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nominal figures of devices, for whoever has to estimate what binds a kernel:
+// Nominal figures of devices, for estimating what limits a kernel:
 //
 //   const Machine &machine = machineOf(architecture);    // by architecture
 //   double seconds = bytes / machine.memoryBytesPerSecond;
 //
-// Compilers ask by architecture only: what is compiled must not depend on the
-// device at hand, so of one architecture's devices the first row speaks for
-// all. `drawloom-translate --print-machine` prints the table as JSON.
+// Compilers look devices up by architecture only: compiled code must not depend
+// on the device at hand, so the first device of each architecture stands for
+// all of them. `drawloom-translate --print-machine` prints the table as JSON.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,26 +25,27 @@
 
 namespace drawloom::nvptx {
 
-/// A device. What is counted "a clock" is counted for one multiprocessor.
+/// A device. Figures per clock are for one multiprocessor.
 struct Machine {
-  llvm::StringLiteral product;      ///< H200: the table's key.
-  llvm::StringLiteral architecture; ///< sm_90a: limits of a block are there.
+  llvm::StringLiteral product; ///< Key of the table, such as H200.
+  /// sm_90a; its entry has the limits of a block.
+  llvm::StringLiteral architecture;
   unsigned multiprocessors;
-  double clockHz; ///< At which the vendor states its peak rates.
+  double clockHz; ///< The clock for which the vendor states peak rates.
   double memoryBytesPerSecond;
-  int64_t cacheBytes;           ///< Of the second level, shared by all.
-  int64_t sharedBytes;          ///< Of a multiprocessor, of all its blocks.
-  unsigned warps;               ///< Most that are resident at once.
-  unsigned blocks;              ///< Most that are resident at once.
-  unsigned issueSlots;          ///< Instructions of a warp a clock.
-  unsigned floatLanes;          ///< f32 operations of lanes a clock.
-  unsigned specialLanes;        ///< ex2, rcp, ... of lanes a clock.
-  unsigned sharedBytesPerClock; ///< What the banks deliver.
-  /// Clocks of an m16n8k16 of mma.sync in bf16 or f16, and of an m16n8k8 in
-  /// tf32: a product of the same number of bytes.
+  int64_t cacheBytes;    ///< Second-level cache, shared by all multiprocessors.
+  int64_t sharedBytes;   ///< Per multiprocessor, for all its blocks.
+  unsigned warps;        ///< Max resident warps per multiprocessor.
+  unsigned blocks;       ///< Max resident blocks per multiprocessor.
+  unsigned issueSlots;   ///< Warp instructions per clock.
+  unsigned floatLanes;   ///< f32 operations of lanes per clock.
+  unsigned specialLanes; ///< ex2, rcp, ... of lanes per clock.
+  unsigned sharedBytesPerClock; ///< Throughput of the banks.
+  /// Clocks of an mma.sync m16n8k16 in bf16 or f16, and of an m16n8k8 in tf32:
+  /// products of the same number of bytes.
   double tensorClocks;
-  /// f32 multiply-adds a clock that cuBLAS may hope for in bf16 and tf32, by
-  /// the instructions that are the architecture's best.
+  /// Peak f32 multiply-adds per clock for cuBLAS in bf16 and tf32, with the
+  /// architecture's best instructions.
   double tensorPeakHalf, tensorPeakTf32;
 
   double halfFlops() const { return 2 * rate(tensorPeakHalf); }
@@ -55,24 +56,25 @@ private:
   double rate(double each) const { return each * multiprocessors * clockHz; }
 };
 
-/// What a block costs a multiprocessor.
+/// Shared memory of a multiprocessor that each block reserves.
 constexpr int64_t blockReservedSharedBytes = 1024;
-/// Registers are given to warps in pieces of so many.
+/// Granularity in which registers are allocated to warps.
 constexpr unsigned warpRegisterPiece = 256;
 
 llvm::ArrayRef<Machine> machines();
-/// The device that speaks for an architecture.
+/// Returns the device that stands for an architecture.
 const Machine &machineOf(const Architecture &architecture);
-/// Names the known ones in its error.
+/// Finds a device; on failure, the error lists the known ones.
 llvm::Expected<const Machine *> findMachine(llvm::StringRef product);
 
-/// Blocks that a multiprocessor holds at once: how many registers a thread has,
-/// bytes of shared memory and warps of a block are given. 0 where not one fits.
+/// Returns the number of blocks that are resident on a multiprocessor at once,
+/// given the registers per thread, and the shared memory and warps per block. 0
+/// if none fits.
 unsigned residentBlocks(const Machine &machine, unsigned registers,
                         int64_t sharedBytes, unsigned warps);
 
-/// [{"product": "A100", "architecture": "sm_80", ...}, ...], the limits of the
-/// architecture among them.
+/// Returns the table as JSON, [{"product": "A100", "architecture": "sm_80",
+/// ...}, ...], including the limits of the architecture.
 llvm::json::Value machinesToJson();
 
 } // namespace drawloom::nvptx

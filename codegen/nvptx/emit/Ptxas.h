@@ -14,10 +14,10 @@
 
 namespace drawloom::nvptx {
 
-/// What ptxas -v tells of one kernel.
+/// Resource usage of one kernel, as reported by ptxas -v.
 struct KernelUsage {
-  unsigned registers = 0; ///< Of a thread, 32 bits each.
-  int64_t stackBytes = 0; ///< Of a thread, as are the spills.
+  unsigned registers = 0; ///< Per thread, 32 bits each.
+  int64_t stackBytes = 0; ///< Per thread, as are the spills.
   int64_t spillStoreBytes = 0;
   int64_t spillLoadBytes = 0;
   int64_t staticSharedBytes = 0; ///< Without the dynamic arena.
@@ -30,29 +30,29 @@ struct Cubin {
   double milliseconds = 0;                  ///< Wall time of the assembler.
 };
 
-/// The assembler. It comes with CUDA, with NVIDIA's and Triton's packages on
-/// PyPI, and not with Drawloom.
+/// The assembler. It is part of CUDA and of NVIDIA's and Triton's packages on
+/// PyPI, but not of Drawloom.
 class Ptxas {
 public:
-  /// The first assembler that knows the architecture's PTX: `explicitPath`
-  /// alone where it is not empty; else $DRAWLOOM_PTXAS, PATH, CUDA_HOME and
-  /// CUDA_PATH, /usr/local/cuda, and the Python packages of VIRTUAL_ENV and of
-  /// the python3 on PATH. Starts no Python. The error says what was looked for
-  /// and what is wrong with it; without an assembler the driver can assemble
-  /// the PTX when it is loaded.
+  /// Finds the first assembler that supports the architecture's PTX: only
+  /// `explicitPath` if it is not empty; else in $DRAWLOOM_PTXAS, PATH,
+  /// CUDA_HOME and CUDA_PATH, /usr/local/cuda, and the Python packages of
+  /// VIRTUAL_ENV and of the python3 on PATH. Does not start Python. The error
+  /// lists the places searched and what is wrong with each; without an
+  /// assembler, the driver can assemble the PTX when it loads it.
   static llvm::Expected<Ptxas> find(const Architecture &architecture,
                                     llvm::StringRef explicitPath = "");
 
   llvm::StringRef path() const { return program; }
-  /// 10 * major + minor of the newest PTX that it reads.
+  /// Returns the newest PTX version that it supports, as 10 * major + minor.
   unsigned ptxVersion() const { return newestPtx; }
-  /// As it calls itself: "13.0.88".
+  /// Returns the version that the assembler reports: "13.0.88".
   llvm::StringRef version() const { return release; }
 
-  /// Assembles; `what` is named in errors. Serialized wgmma and the like
-  /// (C75xx) are errors: the code would run, several times slower. An assembler
-  /// that does not end within `seconds` is killed. Runs no shell, installs no
-  /// signal handler.
+  /// Assembles PTX; errors mention `what`. Warnings about serialized wgmma and
+  /// similar (C75xx) are errors: the code would run several times slower. An
+  /// assembler that does not finish within `seconds` is killed. Runs no shell
+  /// and installs no signal handler.
   llvm::Expected<Cubin> assemble(llvm::StringRef ptx,
                                  const Architecture &architecture,
                                  llvm::StringRef what, bool lineInfo = true,
@@ -63,14 +63,14 @@ private:
   unsigned newestPtx = 0;
 };
 
-/// Where find() looks, in order; for tests and messages. `description` says
-/// what the folder is.
+/// A place where find() looks, in order; for tests and messages. `description`
+/// names the place.
 struct PtxasPlace {
   std::string path, description;
 };
 std::vector<PtxasPlace> ptxasPlaces();
 
-/// What the text of ptxas -v says of each kernel.
+/// Parses the output of ptxas -v for each kernel.
 std::map<std::string, KernelUsage> parseUsage(llvm::StringRef text);
 
 } // namespace drawloom::nvptx

@@ -13,14 +13,14 @@
 
 namespace drawloom::nvptx {
 
-/// The metadata that Triton 3.6.0 keeps beside a kernel: all of its keys, and
-/// `cluster_dims`, which 3.5 and older ask for.
+/// Returns the metadata that Triton 3.6.0 stores next to a kernel: all of its
+/// keys, and `cluster_dims`, which 3.5 and older require.
 llvm::json::Object tritonMetadata(const CompiledKernel &kernel,
                                   const Architecture &architecture,
                                   llvm::StringRef hash);
 
-/// The list of a kernel's files. Triton's holds absolute paths; these are the
-/// names alone, so that the folder can move.
+/// Returns the list of a kernel's files. Triton's list holds absolute paths;
+/// this one holds file names only, so that the folder can be moved.
 llvm::json::Object tritonGroup(llvm::ArrayRef<std::string> names);
 
 } // namespace drawloom::nvptx

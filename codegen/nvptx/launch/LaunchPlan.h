@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The compiler's half: writes what the runtime reads and follows.
+// The compiler's side of launch plans: writes what the runtime reads and
+// follows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,10 +30,10 @@ using runtime::cuda::LaunchPlan;
 using runtime::cuda::LaunchStep;
 using runtime::cuda::LaunchTransfer;
 
-/// What runtime::cuda::parsePlan reads.
+/// Serializes a plan for runtime::cuda::parsePlan.
 llvm::json::Value toJson(const LaunchPlan &plan);
 
-/// The plan of a module of kernels in the phases `vectors` to `llvm`.
+/// Returns the plan of a module of kernels in the phases `vectors` to `llvm`.
 llvm::Expected<LaunchPlan> planOf(mlir::ModuleOp module);
 
 } // namespace drawloom::nvptx

@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A kernel is given the open extents that it asks for as numbers, and works out
-// from them what else it needs: how many rows a block has, one over how many
-// there are. The host computes grids and memory alone, by the expressions of
-// the plan.
+// A kernel receives the open extents that it needs as numbers, and computes
+// everything else from them, such as the rows of a block or their reciprocal.
+// The host only computes grids and memory, by the expressions of the plan.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,38 +23,39 @@ namespace drawloom::nvptx {
 
 using runtime::cuda::ExtentExpression;
 
-/// Gives a function its open extents as further arguments, which take the place
-/// of `tensor.dim`. Fails where a value in its signature has an open extent
-/// that is not the first one, or that no argument tells.
+/// Gives a function its open extents as additional arguments, which replace
+/// `tensor.dim`. Fails if a value in its signature has an open extent other
+/// than its first, or one that no argument provides.
 mlir::LogicalResult takeExtents(mlir::func::FuncOp function);
 
-/// The argument that is the open extent of an OpenExtent::code, without what
-/// the code has more; null where there is none.
+/// Returns the argument for the open extent of an OpenExtent::code, ignoring
+/// the code's constant; null if there is none.
 mlir::BlockArgument extentArgument(mlir::func::FuncOp function, int64_t code);
 
-/// What that code is, in front of `builder`.
+/// Builds the value of an OpenExtent::code at the insertion point of `builder`.
 mlir::Value extentIn(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::func::FuncOp function, int64_t code);
 
-/// The numbers of a tensor's open extents, as drawloom.extents has them; null
-/// where some are no extents of the function's arguments.
+/// Returns the numbers of a tensor's open extents, as in drawloom.extents; null
+/// if some are not extents of the function's arguments.
 mlir::DenseI64ArrayAttr extentsOf(mlir::func::FuncOp function,
                                   mlir::Value value);
 
-/// What a number is made of extents; nothing where it is made of more.
+/// Returns an integer as an expression of extents; nothing if it depends on
+/// anything else.
 std::optional<ExtentExpression> expressionOf(mlir::func::FuncOp function,
                                              mlir::Value value);
 
-/// Sum or product, without zeros and ones that change nothing.
+/// Builds a sum or product, simplified by dropping zeros and ones.
 ExtentExpression combined(ExtentExpression::Kind kind, ExtentExpression x,
                           ExtentExpression y);
 
 llvm::json::Value toJson(const ExtentExpression &expression);
 
-/// Adds up as many terms as there are in loops, a group at a time, in their
-/// order: registers are known by number.
+/// Turns reductions over an open number of terms into loops over groups of
+/// terms, in order: register counts must be static.
 mlir::LogicalResult cutOpenSums(mlir::func::FuncOp kernel);
-/// Computes as many rows as there are in loops, a group at a time.
+/// Turns computations of an open number of rows into loops over groups of rows.
 mlir::LogicalResult cutOpenRows(mlir::func::FuncOp kernel);
 
 } // namespace drawloom::nvptx

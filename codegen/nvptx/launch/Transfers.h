@@ -6,10 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Between kernels a transfer is a call of a private function without a body,
-// whose dictionary `drawloom.transfer` says which of LaunchTransfer's kinds it
-// is, and of which record: so it is ordered and given memory as a product by a
-// library is.
+// Between kernels, a transfer is a call of a private function without a body,
+// whose dictionary `drawloom.transfer` states its kind (of LaunchTransfer's)
+// and its record. So it is ordered and given memory like a library product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,25 +22,25 @@
 
 namespace drawloom::nvptx {
 
-/// Makes calls of a function's transfers.
+/// Turns a function's transfers into calls.
 llvm::LogicalResult callTransfers(mlir::func::FuncOp function,
                                   mlir::SymbolTable &symbols);
 
-/// What a call stands for; nothing where it is no transfer.
+/// Returns the transfer that a call stands for; nothing if it is no transfer.
 std::optional<LaunchTransfer> transferOf(mlir::func::CallOp call);
 
 /// The memory that a step uses.
 struct StepMemory {
-  /// Behind each of its operands.
+  /// The bytes behind each of its operands.
   llvm::SmallVector<int64_t> bytes;
-  /// Which of them are the first that it writes to.
+  /// Index of the first operand that is written.
   size_t written = 0;
 };
 
-/// Adds to an entry with transfers what these need on a device that goes on
-/// meanwhile: a value is fetched as soon as nothing else uses the memory that
-/// it comes to, and whoever changes the memory of one that was stored waits.
-/// `memory` is that of each step.
+/// Adds to an entry the synchronization that its transfers need on an
+/// asynchronous device: a value is fetched as soon as nothing else uses the
+/// memory it is read into, and a step that overwrites the memory of a stored
+/// value waits. `memory` has one element per step.
 void orderTransfers(LaunchEntry &entry, std::vector<StepMemory> memory);
 
 } // namespace drawloom::nvptx

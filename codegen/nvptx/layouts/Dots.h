@@ -15,8 +15,8 @@
 
 namespace drawloom::nvptx {
 
-/// Whether mma.sync multiplies these; other types are multiplied by fused
-/// multiply-adds.
+/// Returns whether mma.sync multiplies the operands; other types are multiplied
+/// by fused multiply-adds.
 inline bool usesTensorCores(tile::DotOp dot) {
   mlir::Type element =
       llvm::cast<mlir::ShapedType>(dot.getA().getType()).getElementType();
@@ -26,7 +26,8 @@ inline bool usesTensorCores(tile::DotOp dot) {
              .isF32();
 }
 
-/// How a dot's result is cut among warps: rows first, 16 of them at least.
+/// How a dot's result is distributed over warps: along rows first, with at
+/// least 16 rows per warp.
 struct WarpGrid {
   int64_t m = 1, n = 1;
 };
@@ -38,7 +39,7 @@ inline WarpGrid warpGrid(int64_t m, int64_t n, int64_t warps) {
   return grid;
 }
 
-/// The layout of a dot's accumulators.
+/// Returns the layout of a dot's accumulators.
 inline tile::Layout sumLayout(tile::DotOp dot, int64_t warps) {
   int64_t m = dot.getM(), n = dot.getN();
   if (!usesTensorCores(dot))
@@ -47,9 +48,9 @@ inline tile::Layout sumLayout(tile::DotOp dot, int64_t warps) {
   return tile::accumulatorLayout(m, n, grid.m, grid.n, dot.columnsInThread());
 }
 
-/// Whether loops of a kernel scan or solve: their many small tiles fill
-/// registers before the accumulators that the loops carry do. Contractions by
-/// fused multiply-adds prefer large tiles nevertheless.
+/// Returns whether loops of a kernel scan or solve: their many small tiles fill
+/// the registers before the loop-carried accumulators do. Contractions by fused
+/// multiply-adds prefer large tiles nevertheless.
 inline bool scansInLoops(mlir::func::FuncOp kernel) {
   bool scans = false, solves = false, multiplies = false;
   kernel.walk([&](mlir::Operation *op) {

@@ -20,16 +20,16 @@
 
 namespace drawloom::nvptx {
 
-/// Registers of a tile that ops on tiles of one layout are written for at once:
-/// whole vectors of memory.
+/// Number of registers of a tile for which a run of ops of one layout is
+/// lowered at a time: whole vectors of memory.
 constexpr int64_t partRegisters = 8;
 
-/// How many elements of a part of a run go through its arithmetic at once: all,
-/// or as few as their values have registers for.
+/// Returns how many elements of a part of a run go through its arithmetic at
+/// once: all, or as few as there are registers for.
 int64_t stepOfRun(llvm::ArrayRef<mlir::Operation *> run, int64_t part);
 
-/// Writes what each thread of a block does: a tile is the list of the values
-/// in its registers.
+/// Lowers a kernel to the work of one thread of a block: a tile is the list of
+/// the values in the thread's registers.
 class LowerKernel {
 public:
   LowerKernel(mlir::func::FuncOp kernel, int64_t maxOps, bool describes,
@@ -38,16 +38,17 @@ public:
         describes(describes), splitWords(splitWords),
         storesMatrices(storesMatrices) {}
 
-  /// Puts a function of llvm in the kernel's place, whose body still has
-  /// control flow of scf and arithmetic of arith and math.
+  /// Replaces the kernel by a function of llvm, whose body still has control
+  /// flow of scf and arithmetic of arith and math.
   mlir::LogicalResult run();
 
 private:
   using Registers = llvm::SmallVector<mlir::Value>;
 
-  /// A view of memory, as an address and how elements lie behind it.
+  /// A view of memory: an address, and the strides and sizes of the elements
+  /// behind it.
   struct Memory {
-    mlir::Value root;   ///< Of the whole buffer.
+    mlir::Value root;   ///< Start of the whole buffer.
     mlir::Value offset; ///< Elements (i64) from the root on; null is 0.
     llvm::SmallVector<int64_t> strides;
     llvm::SmallVector<mlir::OpFoldResult> sizes;
@@ -55,24 +56,26 @@ private:
     int64_t space = 1;
     /// A divisor of the address of the view, in bytes.
     int64_t alignment = 16;
-    /// Bytes: of the whole buffer, which begins that many behind the root; of
-    /// the part of `offset` that is known by number; and what divides the rest
-    /// of it, 0 where there is no rest.
+    /// Bytes of the whole buffer; distance of its start from the root; the
+    /// static part of `offset`; and a divisor of the dynamic part, 0 if there
+    /// is none.
     int64_t bytes = 0, start = 0, fixed = 0, step = 0;
   };
 
-  /// Of a product with several parts: how many rows of the result a part has,
-  /// and of the right operand's buffer. No rows if there is one product.
+  /// The parts of a product with several parts: rows of the result per part,
+  /// and rows of the right operand's buffer per part. 0 rows if there is only
+  /// one product.
   struct Batch {
     int64_t rows = 0, step = 0;
-    /// Rows of the buffer that a digit of the result's threads is worth.
+    /// Returns the rows of the buffer that a digit of the result's threads is
+    /// worth.
     int64_t partOf(const tile::Digit &digit) const {
       return rows && digit.dim == 0 ? digit.stride / rows * step : 0;
     }
   };
 
-  /// One access to neighbouring elements of a tile: its registers, and where it
-  /// is relative to the thread's own address.
+  /// One access to neighbouring elements of a tile: its registers, and its
+  /// coordinates relative to the thread's own address.
   struct Access {
     llvm::SmallVector<int64_t> registers;
     llvm::SmallVector<int64_t> coordinates;
@@ -81,7 +84,8 @@ private:
   static bool isTile(mlir::Value value) {
     return llvm::isa<mlir::RankedTensorType>(value.getType());
   }
-  /// Where an op was written: debug information wants one place.
+  /// Returns the source location of an op as a single place, as debug
+  /// information requires.
   static mlir::Location placeOf(mlir::Location loc);
 
   /// Registers [begin, end) of a tile.
@@ -93,25 +97,25 @@ private:
   }
 
   //===- Runs -------------------------------------------------------------===//
-  // Ops on tiles of one layout are written a few registers at a time, all ops
-  // for the first of them, then all for the next: what is alive between two ops
-  // is not a whole tile.
+  // Ops on tiles of one layout are lowered a few registers at a time, all ops
+  // for the first registers, then all ops for the next: values live between two
+  // ops are then less than a whole tile.
 
-  /// Lowers the run that starts at `op`, if there is one: the op behind it,
-  /// otherwise null.
+  /// Lowers the run that starts at `op`, if there is one, and returns the op
+  /// after it; returns null otherwise.
   mlir::FailureOr<mlir::Operation *> lowerRun(mlir::Operation *op);
   bool joinsRun(mlir::Operation *op, const tile::Layout &layout);
   void lowerPart(mlir::Operation *op, Range range);
   /// Lowers a run that would be very long as a loop over groups of registers.
-  /// False, with a remark, where it cannot be one.
+  /// Returns false, with a remark, if that is impossible.
   bool rollRun(llvm::ArrayRef<mlir::Operation *> run,
                const tile::Layout &layout);
-  /// What keeps a run from being a loop over registers that differ along `dim`,
-  /// `inner` of them in a group; nothing if it can be one.
+  /// Explains why a run cannot be a loop over registers that differ along
+  /// `dim`, with `inner` of them per group; nothing if it can.
   std::optional<std::string> whyUnrolled(llvm::ArrayRef<mlir::Operation *> run,
                                          int64_t dim, int64_t inner);
-  /// Inside of such a loop: how far along a dimension (i64) the group is that
-  /// it is at.
+  /// In the body of a rolled run: the offset (i64) of the current group along a
+  /// dimension.
   struct Rolled {
     int64_t dim = -1;
     mlir::Value offset;
@@ -126,23 +130,24 @@ private:
   mlir::LogicalResult lowerFor(mlir::scf::ForOp op);
   mlir::LogicalResult lowerIf(mlir::scf::IfOp op);
   void lowerElementwise(mlir::Operation *op, Range range);
-  /// Rounding to 16 bits two registers at a time, with the maximum with zero
-  /// that may follow. False where the op is something else.
+  /// Lowers a rounding to 16 bits two registers at a time, including a
+  /// following maximum with zero. Returns false if the op is anything else.
   bool lowerRounding(mlir::Operation *op, Range range);
-  /// Keeping 16-bit numbers where others are not zero, by masks of bits. False
-  /// where the op is something else.
+  /// Lowers a select that keeps 16-bit numbers where others are nonzero, by bit
+  /// masks. Returns false if the op is anything else.
   bool lowerMask(mlir::Operation *op, Range range);
-  /// bf16 made f32, two registers that one word was loaded into at a time.
+  /// Lowers an extension of bf16 to f32, two registers loaded in one word at a
+  /// time.
   bool lowerExtension(mlir::Operation *op, Range range);
   void lowerNumber(mlir::memref::LoadOp op);
   mlir::LogicalResult lowerExtent(mlir::memref::DimOp op);
-  /// Memory, and other views of it.
+  /// Lowers buffers and views of them.
   mlir::LogicalResult lowerView(mlir::Operation *op);
   Memory shared(tile::AllocOp op);
   mlir::FailureOr<Memory> part(Memory memory, mlir::memref::SubViewOp op);
   Memory collapsed(Memory memory, mlir::memref::CollapseShapeOp op);
   static Memory expanded(Memory memory, mlir::memref::ExpandShapeOp op);
-  /// Moves the memory's start by `count` strides.
+  /// Advances the memory's start by `count` strides.
   void addOffset(Memory &memory, mlir::OpFoldResult count, int64_t stride);
   void appendFlat(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &flat);
   void appendFlatTypes(mlir::Value value,
@@ -168,13 +173,14 @@ private:
                                      const tile::Layout &layout,
                                      llvm::ArrayRef<int64_t> shape,
                                      bool rowsApart, Range range);
-  /// Whether the access is inside; null where it always is.
+  /// Returns whether the access is in bounds; null if it always is.
   mlir::Value inside(const Memory &memory, const tile::Layout &layout,
                      llvm::ArrayRef<int64_t> shape, const Access &access);
-  /// True in the one of the threads with the same elements that stores them;
-  /// null where all are different.
+  /// Returns true in the one thread, of those holding the same elements, that
+  /// stores them; null if all threads hold different elements.
   mlir::Value isOwner(const tile::Layout &layout);
-  /// The thread's address in a view, from dimension `first` on.
+  /// Returns the thread's address in a view, taking into account the dimensions
+  /// from `first` on.
   mlir::Value threadAddress(const Memory &memory, const tile::Layout &layout,
                             int64_t first = 0);
   mlir::Value rolledAddress(const Memory &memory, mlir::Value address);
@@ -197,45 +203,46 @@ private:
   }
 
   //===- What accesses are meant to be ------------------------------------===//
-  /// What a loop or an index adds to an address, in bytes: multiples of `step`
+  /// The bytes that a loop or an index adds to an address: multiples of `step`
   /// up to `range`.
   struct Moving {
     int64_t step = 0, range = 0;
   };
-  /// The attribute `elementAttr` of an access: the coordinates of its first
-  /// element in the view for thread 0, what each bit of the thread number adds
-  /// to them and, of matrices, what a half and each bit of a word's number add.
-  /// Null where nobody wants it.
+  /// Returns the attribute `elementAttr` of an access: the coordinates of its
+  /// first element in the view for thread 0, what each bit of the thread number
+  /// adds to them and, for matrices, what a half and each bit of a word's
+  /// number add. Null if accesses are not described.
   mlir::DictionaryAttr describe(const Memory &memory,
                                 llvm::ArrayRef<int64_t> coordinates,
                                 llvm::ArrayRef<tile::Digit> threads,
                                 Moving moving = {0, 0},
                                 llvm::ArrayRef<tile::Digit> registers = {});
-  /// Of rows that an index chooses.
+  /// Describes an access to rows selected by an index.
   mlir::DictionaryAttr describeRow(const Memory &memory,
                                    const tile::Layout &layout,
                                    const Access &access);
-  /// Of a fragment of mma.m16n8k16, whose groups of lanes count along dimension
-  /// `across` and lanes of a group along the other, in pairs; the digits of
-  /// `sums` along its dimension `own` say where the warps are. `registers` are
-  /// pairs of a dimension and a stride: of a half, and of bits of the word.
+  /// Describes an access to a fragment of mma.m16n8k16. Groups of lanes count
+  /// along dimension `across`, and the lanes of a group along the other
+  /// dimension, in pairs; the digits of `sums` along its dimension `own` give
+  /// the positions of the warps. `registers` are pairs of a dimension and a
+  /// stride: for a half, and for bits of the word.
   mlir::DictionaryAttr
   describeFragment(const Memory &memory, int64_t across, int64_t first,
                    int64_t step, const tile::Layout &sums, int64_t own,
                    llvm::ArrayRef<std::pair<int64_t, int64_t>> registers,
                    Batch batch);
-  /// Of any element.
+  /// Describes an access that may go to any element.
   mlir::DictionaryAttr describeAny(const Memory &memory);
-  /// A digit for each bit of the thread number; those of dimensions below
-  /// `first` count nothing.
+  /// Returns a digit for each bit of the thread number; those of dimensions
+  /// below `first` are worth nothing.
   static llvm::SmallVector<tile::Digit> threadDigits(const tile::Layout &layout,
                                                      int64_t first = 0);
 
   //===- Reductions and products ------------------------------------------===//
   void lowerReduce(tile::ReduceOp op, Range range);
   void reduceAcrossLanes(tile::ReduceOp op);
-  /// The sum that a loop carries and that takes up this reduction, if it takes
-  /// it up at once.
+  /// Returns the loop-carried sum that this reduction is immediately added to,
+  /// if there is one.
   static mlir::Value carriedSum(tile::ReduceOp op);
   mlir::LogicalResult lowerScan(tile::ScanOp op);
   mlir::LogicalResult lowerSolve(tile::SolveOp op);
@@ -248,7 +255,8 @@ private:
   mlir::Value combine(tile::Combiner kind, mlir::Value a, mlir::Value b);
   mlir::Value neutral(tile::Combiner kind, mlir::Type type);
   mlir::Value shuffle(mlir::Value value, int64_t mask);
-  /// The value of lane `other` (i32); `kind` says how `other` is meant.
+  /// Returns the value of lane `other` (i32); `kind` determines how `other` is
+  /// interpreted.
   mlir::Value exchange(mlir::Value value, mlir::Value other,
                        mlir::NVVM::ShflKind kind);
 
@@ -259,8 +267,8 @@ private:
   void shareOut(tile::Layout &layout, Registers &values, int64_t rank);
   void lowerTf32(tile::DotOp op);
   void lowerOuterProducts(tile::DotOp op);
-  /// Stores what the registers of `range` have of a tile in the layout of
-  /// fragments; false where that is not one, or not for stmatrix.
+  /// Stores the registers in `range` of a tile in fragment layout by stmatrix;
+  /// returns false if the layout or stmatrix does not permit that.
   bool storeMatrices(const Memory &memory, const tile::Layout &layout,
                      llvm::ArrayRef<int64_t> shape, const Registers &source,
                      Range range);
@@ -274,8 +282,8 @@ private:
   //===- Numbers ----------------------------------------------------------===//
   mlir::Value constant(int64_t value, unsigned bits);
   mlir::Value zeroOf(mlir::Type type);
-  /// i32: what the bits of the thread number that the digits of `dim` count are
-  /// worth, as if each digit had its own stride.
+  /// Returns, as i32, the sum of the worths of those bits of the thread number
+  /// that digits of `dim` count, as if each digit had its own stride.
   mlir::Value threadCoordinate(const tile::Layout &layout, int64_t dim);
   mlir::Value valueOfBits(llvm::ArrayRef<std::pair<int64_t, int64_t>> bits);
   mlir::Value toI64(mlir::Value value);
@@ -289,19 +297,19 @@ private:
   mlir::Location loc = builder.getUnknownLoc();
   int64_t maxOps;
   bool describes;
-  /// Make two f32 of a word of bf16 at once.
+  /// Whether a word of bf16 is converted to two f32 at once.
   bool splitWords;
-  /// There is stmatrix.
+  /// Whether stmatrix is available.
   bool storesMatrices;
   int64_t ops = 0;
   llvm::DenseMap<mlir::Value, Registers> registers;
-  /// Tiles whose rounding waits for the op that reads them: these registers are
-  /// still wide.
+  /// Tiles whose rounding is deferred to the op that reads them: their
+  /// registers are still wide.
   llvm::DenseSet<mlir::Value> unrounded;
   mlir::IRMapping scalars;
   std::map<const void *, Memory> memories;
   mlir::Value thread;
-  /// What depends on the thread number only, at the start of the kernel.
+  /// Values at the start of the kernel that depend on the thread number only.
   std::map<llvm::SmallVector<std::pair<int64_t, int64_t>>, mlir::Value>
       bitValues;
   mlir::Operation *prologueEnd = nullptr;

@@ -13,10 +13,10 @@
 
 namespace drawloom::nvptx {
 
-/// Expands what would otherwise become calls of a library, or arithmetic whose
-/// accuracy nobody chose: of f32, exponentials and quotients by the hardware's
-/// ex2 and rcp, the other functions by the same polynomials as on the CPU;
-/// bf16 and f16 are computed in f32.
+/// Expands math functions that would otherwise become library calls, or whose
+/// accuracy would be unspecified: on f32, exponentials and quotients use the
+/// hardware's ex2 and rcp, and other functions the same polynomials as on the
+/// CPU; bf16 and f16 are computed in f32.
 llvm::LogicalResult lowerMath(mlir::Operation *module);
 
 } // namespace drawloom::nvptx

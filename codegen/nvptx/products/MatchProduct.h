@@ -14,29 +14,31 @@
 
 namespace drawloom::nvptx {
 
-/// A product with what the library does on the way: what its sums start from,
-/// and the elementwise ops behind it that nobody else reads.
+/// A product together with what the library fuses into it: the initial
+/// accumulator, and the elementwise ops after it whose inputs have no other
+/// users.
 struct MatchedProduct {
   Product product;
   mlir::linalg::LinalgOp op;
-  /// What the library reads, by name; null where it does not.
+  /// Operands that the library reads, by name; null if absent.
   mlir::Value left, right, addend, bias;
-  /// What it computes.
+  /// The value that the library computes.
   mlir::Value result;
-  /// `result` is the rounded numbers in f32, but the library's are of the
-  /// product's type: widen them.
+  /// Whether `result` is in f32 although the library's result has the product's
+  /// type, so that it must be widened.
   bool widened = false;
-  /// The product, its fills and broadcasts, and the ops behind it.
+  /// The product, its fills and broadcasts, and the ops after it.
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Elementwise ops that take a pass over the result of their own otherwise.
+  /// Number of elementwise ops that would otherwise each take a separate pass
+  /// over the result.
   int64_t passes = 0;
-  /// Of left, right, and result: as sameDimensionsAttr has them, with values
-  /// numbered 0, 1, 2.
+  /// Equal dimensions of left, right and result, in the form of
+  /// sameDimensionsAttr, with these values numbered 0, 1, 2.
   llvm::SmallVector<int64_t> sameDimensions;
 };
 
-/// Nothing for what is no plain product of floats of static shape, or whose
-/// matrices no library can walk through.
+/// Returns nothing if the op is not a plain product of floats of static shape,
+/// or if no library supports the strides of its matrices.
 std::optional<MatchedProduct> matchProduct(mlir::linalg::LinalgOp op);
 
 } // namespace drawloom::nvptx

@@ -6,12 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A product that a library computes is a private function: its body says in
-// linalg what is computed, the dictionary `drawloom.product` on it how the
-// library is asked for that. Calls of it pass left, right, then what is added
-// to each element, and to each row, where there are such. The same fields, by
-// the same names, are JSON in launch plans; fields that are 0 or false may be
-// absent.
+// A library product is a private function: its body defines the computation in
+// linalg, and its dictionary `drawloom.product` describes the library call.
+// Calls pass left, right, then, if present, the value added to each element and
+// the value added to each row. The same fields are used, by the same names, as
+// JSON in launch plans; fields that are 0 or false may be absent.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +28,7 @@ using runtime::cuda::Product;
 
 mlir::DictionaryAttr toAttribute(mlir::MLIRContext *context,
                                  const Product &product);
-/// Nothing where a field has another type.
+/// Returns nothing if a field has the wrong type.
 std::optional<Product> productFromAttribute(mlir::DictionaryAttr attribute);
 
 llvm::json::Value toJSON(const Product &product);

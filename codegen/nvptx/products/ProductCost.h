@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Estimates of what a product takes by a library and by kernels of our own. The
-// device's rates come from Machine.h, the shares of them that are reached from
-// ProductCost.inc.
+// Estimates the time of a product by a library and by Drawloom's own kernels.
+// The device's rates come from Machine.h, and the fractions of them that are
+// reached from ProductCost.inc.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,13 +21,14 @@
 namespace drawloom::nvptx {
 
 struct ProductCost {
-  /// Infinite for kernels of our own where these do not fit into shared memory.
+  /// Own kernels take infinite time if they do not fit into shared memory.
   double librarySeconds = 0, ownSeconds = 0;
   bool libraryIsFaster() const { return librarySeconds < ownSeconds; }
 };
 
-/// `ownPasses`: elementwise ops that the library does on the way, and our
-/// kernels apart: each reads and writes the result once more.
+/// Estimates a product. `ownPasses` is the number of elementwise ops that the
+/// library fuses but own kernels do not: each reads and writes the result once
+/// more.
 ProductCost costOf(const Product &product, int64_t ownPasses,
                    const Machine &machine);
 

@@ -18,56 +18,60 @@
 
 namespace drawloom::nvptx {
 
-/// The argument or buffer that a view is of.
+/// Returns the argument or buffer that a view refers to.
 mlir::Value rootOf(mlir::Value memory);
 
-/// Memory that a kernel only reads.
+/// Returns the memory that a kernel only reads.
 llvm::DenseSet<mlir::Value> inputsOf(mlir::func::FuncOp kernel);
 
-/// What ldmatrix and asynchronous copies need; tiles of tensor maps will need
-/// 1024.
+/// Alignment that ldmatrix and asynchronous copies need; tiles of tensor maps
+/// will need 1024.
 inline constexpr int64_t sharedAlignment = 128;
 
-/// The buffers of a kernel and when each is in use.
+/// The buffers of a kernel and the time in which each is in use.
 struct SharedBuffers {
   llvm::SmallVector<tile::AllocOp> buffers;
   llvm::SmallVector<Lifetime> lifetimes;
 };
 SharedBuffers sharedBuffers(mlir::func::FuncOp kernel);
 
-/// Puts a barrier wherever one thread may load what another has stored, or
-/// store what another may still load. `isMemory`: whether a buffer is any.
+/// Inserts a barrier wherever one thread may load what another has stored, or
+/// store what another may still load. `isMemory` selects the buffers to
+/// consider.
 void insertBarriers(mlir::func::FuncOp kernel,
                     llvm::function_ref<bool(mlir::Value)> isMemory);
 
-/// Bytes of the arena that the buffers of a kernel need.
+/// Returns the bytes of the arena that a kernel's buffers need.
 int64_t sharedBytesOf(mlir::func::FuncOp kernel);
 
-/// A buffer of this shape, its rows 16 bytes further apart than they are long
-/// where they would start in the same banks: eight rows of a matrix that one
-/// instruction reads then lie in different ones.
+/// Allocates a buffer of this shape. If its rows would all start in the same
+/// banks, they are padded by 16 bytes: the eight rows of a matrix that one
+/// instruction reads are then in different banks.
 mlir::Value allocatePadded(mlir::OpBuilder &builder, mlir::Location loc,
                            llvm::ArrayRef<int64_t> shape, mlir::Type element);
 
-/// Bytes from the first to the last element of a buffer.
+/// Returns the bytes from the first to the last element of a buffer.
 int64_t bytesOf(mlir::MemRefType type);
 
-/// Whether a tile is made of few numbers wherever it is read.
+/// Returns whether a tile can be rematerialized from a few numbers wherever it
+/// is read.
 bool isFree(mlir::Operation *op);
-/// Makes such a tile again, with what it is read from if that never changes.
+/// Rematerializes such a tile, together with its sources if those never change.
 mlir::Value cloneFree(mlir::OpBuilder &builder, mlir::Value tile);
 
-/// Whether each element is one thread's alone: what that stores, no other
-/// thread reads in this layout.
+/// Returns whether each element is held by one thread only, so that data stored
+/// by one thread is not read by others in this layout.
 bool isOwned(const tile::Layout &layout);
 
-/// Clocks of the banks of shared memory in which a warp moves all its elements
-/// of a tile to or from a buffer with these strides, of `bytes` an element.
+/// Returns the clocks that the banks of shared memory take for a warp to move
+/// all its elements of a tile to or from a buffer with these strides and
+/// `bytes` per element.
 int64_t bankClocks(const tile::Layout &layout, llvm::ArrayRef<int64_t> strides,
                    llvm::ArrayRef<int64_t> shape, int64_t bytes);
 
-/// Adds what makes `value` in the loop's body to `ops`, in order, if it is the
-/// same in each iteration and made of memory that the kernel only reads.
+/// Adds the ops in the loop's body that compute `value` to `ops`, in order, if
+/// the value is loop-invariant and computed from memory that the kernel only
+/// reads.
 bool collectInvariant(mlir::scf::ForOp loop, mlir::Value value,
                       const llvm::DenseSet<mlir::Value> &inputs,
                       llvm::SetVector<mlir::Operation *> &ops);

@@ -33,7 +33,7 @@ namespace drawloom::tile {
 inline constexpr int64_t sharedSpace = 3;
 bool isShared(mlir::Type memref);
 
-/// The layout of a tile; nothing for one that has none yet.
+/// Returns the layout of a tile; nothing if it has none yet.
 std::optional<Layout> layoutOf(mlir::Type type);
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type,
                                   const Layout &layout);

@@ -10,7 +10,7 @@ include "mlir/IR/OpBase.td"
 
 def Tile_Dialect : Dialect {
   let name = "tile";
-  let summary = "tiles spread over the threads of a block";
+  let summary = "tiles distributed over the threads of a block";
   let cppNamespace = "::drawloom::tile";
   let useDefaultAttributePrinterParser = 1;
 }
@@ -23,14 +23,14 @@ def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
   let summary = "which thread holds which element of a tile";
   let description = [{
     The encoding of a tile's tensor type. A coordinate of the tile is a number
-    in mixed radix; each of its digits is one of the register number, of the
-    lane or of the warp. A digit `dim:stride` counts two values that are worth
-    `stride` elements along `dim`, `dim:stride*n` counts `n` (registers only), and
-    in lanes and warps `?` is a bit that changes nothing: such threads hold the
-    same elements. The first digit of each list counts fastest.
+    in mixed radix; each of its digits belongs to the register number, to the
+    lane or to the warp. A digit `dim:stride` has two values and is worth
+    `stride` elements along `dim`; `dim:stride*n` has `n` values (registers
+    only). In lanes and warps, `?` is a bit without effect: such threads hold
+    the same elements. The first digit of each list counts fastest.
 
-    Digits may reach beyond the tile's shape: what is there is padding, whose
-    contents nobody may rely on.
+    Digits may reach beyond the tile's shape: the elements there are padding,
+    whose contents are unspecified.
 
     Example (the result of `mma.sync.m16n8k16` for four warps along the rows):
 

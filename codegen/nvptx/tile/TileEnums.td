@@ -7,8 +7,8 @@
 
 include "mlir/IR/EnumAttr.td"
 
-// Minima and maxima of floats pass NaN on, maxnum and minnum drop it; integers
-// are signed.
+// Minima and maxima of floats propagate NaN, maxnum and minnum drop it;
+// integers are signed.
 def Tile_Combiner : I32EnumAttr<"Combiner", "how two elements become one", [
     I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Mul", 1, "mul">,
     I32EnumAttrCase<"Max", 2, "max">, I32EnumAttrCase<"Min", 3, "min">,

@@ -15,10 +15,10 @@ def Tile_IndexTile : 1DTensorOf<[I32, I64, Index]>;
 def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
   let summary = "a buffer in shared memory";
   let description = [{
-    Part of the block's one arena of shared memory. `offset`, in bytes, is what
-    `nvptx-allocate-shared` gives it: buffers that are not in use at the same
-    time may share bytes. Rows may be strided apart, to keep neighbouring rows
-    out of each other's banks.
+    Part of the block's only arena of shared memory. `nvptx-allocate-shared`
+    sets `offset`, in bytes: buffers that are not in use at the same time may
+    share bytes. Rows may have a larger stride than their length, so that
+    neighbouring rows are in different banks.
 
     ```mlir
     func.func @f() {
@@ -34,9 +34,10 @@ def Tile_AllocOp : Tile_Op<"alloc", [MemoryEffects<[MemAlloc]>]> {
 }
 
 def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "all threads of the block wait for each other";
+  let summary = "waits for all threads of the block";
   let description = [{
-    What a thread has stored before it, the others load after it.
+    Stores that a thread makes before the barrier are visible to loads of other
+    threads after it.
 
     ```mlir
     func.func @f() {
@@ -91,10 +92,10 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
 }
 
 def Tile_CommitCopiesOp : Tile_Op<"commit_copies"> {
-  let summary = "makes a group of the copies that a thread has started";
+  let summary = "groups the copies that a thread has started";
   let description = [{
-    The copies since the last group, none or many: `tile.wait_copies` counts
-    groups.
+    The group consists of the copies since the last group, possibly none:
+    `tile.wait_copies` counts groups.
 
     ```mlir
     func.func @f() {
@@ -107,10 +108,10 @@ def Tile_CommitCopiesOp : Tile_Op<"commit_copies"> {
 }
 
 def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
-  let summary = "the same tile in another layout";
+  let summary = "a tile in another layout";
   let description = [{
-    Where both layouts have each element in the same threads, registers are
-    renamed; otherwise it goes through shared memory.
+    If both layouts have each element in the same threads, registers are
+    renamed; otherwise the tile goes through shared memory.
 
     Constraint: shapes and element types are the same.
   }];
@@ -123,11 +124,11 @@ def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
 def Tile_CopyAsyncOp : Tile_Op<"copy_async"> {
   let summary = "starts a copy from global to shared memory";
   let description = [{
-    As a `tile.load` of the type `tile` and a `tile.store` of it, but the elements
-    are in shared memory only when `tile.wait_copies` has waited for the group of
-    the copy, for the thread that copied them; for others behind the next
-    barrier. Where an extent of `source` is known only when the kernel runs,
-    zeros are stored beyond it.
+    Equivalent to a `tile.load` of the type `tile` followed by a `tile.store`,
+    except for the time at which the elements are in shared memory: for the
+    thread that copied them, after `tile.wait_copies` has waited for the copy's
+    group; for other threads, after the next barrier. If an extent of `source`
+    is known only at run time, zeros are stored beyond it.
 
     ```mlir
     func.func @f(%x: memref<64x64xbf16>, %buffer: memref<64x64xbf16, strided<[72, 1]>, 3>) {
@@ -150,25 +151,25 @@ def Tile_DotOp : Tile_Op<"dot", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "matrix product of tiles, added to a third";
   let description = [{
-    `result = accumulator + a b` with `a` of shape `[M, K]`, `b` of shape
-    `[K, N]`, `accumulator` of shape `[M, N]`. Products are exact or rounded
-    once, sums are kept in the accumulator's type. With `transpose_a`, `a` has the shape
-    `[K, M]`, with `transpose_b` `b` has `[N, K]`.
+    `result = accumulator + a b` with `a` of shape `[M, K]`, `b` of shape `[K,
+    N]`, `accumulator` of shape `[M, N]`. Products are exact or rounded once,
+    and are accumulated in the accumulator's type. With `transpose_a`, `a` has
+    the shape `[K, M]`; with `transpose_b`, `b` has `[N, K]`.
 
-    An operand is a tile in registers, or a buffer of shared memory from
-    which the instructions read their operands themselves.
+    An operand is a tile in registers, or a buffer of shared memory from which
+    the instructions read directly.
 
-    With `neighbours`, each thread holds so many neighbouring columns of the
-    result (`accumulatorLayout`). If `b` is a buffer, its columns then lie in the
-    order in which the instructions take them (`accumulatorPosition`).
+    With `neighbours`, each thread holds this many neighbouring columns of the
+    result (`accumulatorLayout`). If `b` is a buffer, its columns then lie in
+    the order in which the instructions read them (`accumulatorPosition`).
 
-    With `batch`, there are so many products one below the other: rows of `a` and
-    of the result, and those of `b`, are that many equal parts, and each part of `a`
-    is multiplied by its own part of `b`. Tensor cores multiply them, so parts are
-    whole instructions.
+    With `batch`, the op computes this many stacked products: the rows of `a`,
+    of the result and of `b` are divided into that many equal parts, and each
+    part of `a` is multiplied by its own part of `b`. Tensor cores compute the
+    products, so each part must consist of whole instructions.
 
-    With `tf32`, operands of f32 are rounded to 10 bits of fraction first, ties
-    away from zero, so that tensor cores multiply them.
+    With `tf32`, f32 operands are first rounded to 10 fraction bits, ties away
+    from zero, so that tensor cores can multiply them.
 
     Constraints:
 
@@ -242,8 +243,8 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
 def Tile_LoadOp : Tile_Op<"load"> {
   let summary = "a tile from memory";
   let description = [{
-    The elements of `source`; where an extent of it is known only when the
-    kernel runs, zeros beyond it.
+    The elements of `source`; if an extent of `source` is known only at run
+    time, elements beyond it are zero.
 
     ```mlir
     func.func @f(%x: memref<?x64xf32>) -> tensor<16x64xf32> {
@@ -259,7 +260,7 @@ def Tile_LoadOp : Tile_Op<"load"> {
 }
 
 def Tile_LookupOp : Tile_Op<"lookup"> {
-  let summary = "elements of memory, each at coordinates of its own";
+  let summary = "elements of memory, each at its own coordinates";
   let description = [{
     `result[c] = source[indices0[c], indices1[c], ...]`.
   }];
@@ -276,13 +277,14 @@ def Tile_ReduceOp : Tile_Op<"reduce", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "combines the elements along dimensions";
   let description = [{
-    Registers of a thread first, in their order, then lanes by butterfly, then
-    warps in their order, through `scratch` where several warps share a result:
-    a fixed order for a given layout. The result has no trace of the dimensions
-    `dims`.
+    Combines the registers of a thread first, in order, then lanes by butterfly
+    shuffles, then warps in order, through `scratch` if several warps share a
+    result: the order is fixed for a given layout. The result lacks the
+    dimensions `dims`.
 
-    With `within_thread` only the first of these: along the dimensions `dims` the
-    result has one element for each lane and warp that holds a share.
+    With `within_thread`, combines registers only: along the dimensions `dims`,
+    the result has one element for each lane and warp that holds a partial
+    result.
 
     Constraints:
 
@@ -320,11 +322,12 @@ def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
 def Tile_ScanOp : Tile_Op<"scan", [Pure]> {
   let summary = "running combination along a dimension";
   let description = [{
-    As `block.scan`. The dimension is cut into equal runs of neighbours, each in
-    the registers of one thread, the runs in lanes of a warp
-    (`Layout::runsAlong`). A run's elements are combined in their order, and each
-    of these then with what comes before the run, which is combined in pairs of
-    runs, pairs of these and so on: one run has exactly the order of elements.
+    Like `block.scan`. The dimension is divided into equal runs of neighbours,
+    each in the registers of one thread, with the runs in lanes of a warp
+    (`Layout::runsAlong`). The elements of a run are combined in order, and each
+    is then combined with the total of the preceding runs. These totals are
+    computed over pairs of runs, pairs of pairs, and so on. With a single run,
+    the order is exactly that of the elements.
   }];
   let arguments = (ins Tile_Combiner:$kind, UnitAttr:$exclusive,
                        UnitAttr:$reverse, Tile_Tile:$source, I64Attr:$dimension);
@@ -339,7 +342,7 @@ def Tile_ScatterOp : Tile_Op<"scatter"> {
   let summary = "stores rows into memory, by index";
   let description = [{
     `dest[indices[i], ...] = rows[i, ...]` where the index is not negative;
-    indices are different.
+    indices must be distinct.
   }];
   let arguments = (ins Tile_Tile:$rows, Arg<AnyMemRef, "", [MemWrite]>:$dest,
                        Tile_IndexTile:$indices);
@@ -352,8 +355,8 @@ def Tile_ScatterOp : Tile_Op<"scatter"> {
 def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
   let summary = "the elements at one coordinate of a dimension";
   let description = [{
-    `result[c] = source[c, with index along dimension]`. Lanes that hold others
-    get theirs from those that hold these; warps that hold others cannot.
+    `result[c] = source[c, with index along dimension]`. Lanes that do not hold
+    these elements get them from lanes that do; warps cannot exchange them.
 
     Constraints:
 
@@ -382,9 +385,10 @@ def Tile_SliceOp : Tile_Op<"slice", [Pure]> {
 def Tile_SolveOp : Tile_Op<"solve", [AllTypesMatch<["rhs", "result"]>]> {
   let summary = "solves a triangular system";
   let description = [{
-    As `block.solve_triangular`; a column's rows lie in the registers of a
-    thread, or take turns in those of some lanes, the matrix in shared memory. `reverse` starts with the last row, `transpose`
-    reads the matrix's columns as rows.
+    Like `block.solve_triangular`. The rows of a column are in the registers of
+    one thread, or alternate between several lanes; the matrix is in shared
+    memory. `reverse` starts with the last row; `transpose` reads the matrix's
+    columns as rows.
   }];
   let arguments = (ins UnitAttr:$reverse, UnitAttr:$transpose, UnitAttr:$unit,
                        Arg<AnyMemRef, "", [MemRead]>:$matrix, Tile_Tile:$rhs);
@@ -396,7 +400,7 @@ def Tile_SolveOp : Tile_Op<"solve", [AllTypesMatch<["rhs", "result"]>]> {
 }
 
 def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
-  let summary = "a tile of one number";
+  let summary = "a tile filled with one number";
   let arguments = (ins AnyType:$value);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
@@ -405,8 +409,8 @@ def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
 def Tile_StoreOp : Tile_Op<"store"> {
   let summary = "a tile to memory";
   let description = [{
-    Where an extent of `dest` is known only when the kernel runs, elements
-    beyond it are dropped. Of threads that hold the same elements one stores.
+    If an extent of `dest` is known only at run time, elements beyond it are
+    dropped. If several threads hold the same elements, only one stores them.
   }];
   let arguments = (ins Tile_Tile:$source, Arg<AnyMemRef, "", [MemWrite]>:$dest);
   let assemblyFormat = "$source `,` $dest attr-dict `:` type($source) `,` type($dest)";
@@ -416,8 +420,8 @@ def Tile_StoreOp : Tile_Op<"store"> {
 def Tile_WaitCopiesOp : Tile_Op<"wait_copies", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits for copies to shared memory";
   let description = [{
-    Of the groups that this thread has committed, the last `underWay` may go on;
-    the copies of all others have arrived.
+    Waits until at most the last `underWay` groups that this thread has
+    committed are in flight; the copies of all earlier groups have then arrived.
 
     ```mlir
     func.func @f() {

@@ -22,13 +22,13 @@
 
 namespace drawloom::nvptx {
 
-/// Whether an op is several products of 16-bit numbers with sums in f32, which
-/// are one product of their rows one below the other.
+/// Returns whether an op is a batch of products of 16-bit numbers with f32
+/// accumulators that can be computed as one product of their stacked rows.
 bool isBatchOfDots(mlir::linalg::LinalgOp op,
                    const mlir::linalg::ContractionDimensions &dims);
 
-/// Rewrites one block program into a kernel over tiles. What it cannot say is
-/// an error that names the op.
+/// Converts one block program to a kernel over tiles. If an op cannot be
+/// expressed, the error names it.
 class BlockToTile {
 public:
   BlockToTile(mlir::func::FuncOp program, int64_t maxGrid, bool keepWhile)
@@ -36,11 +36,12 @@ public:
         keepWhile(keepWhile), allBlocks(builder.getIndexAttr(0)),
         firstBlock(builder.getIndexAttr(0)) {}
 
-  /// Puts the kernel in the program's place.
+  /// Replaces the program by the kernel.
   mlir::LogicalResult run();
 
-  /// Whether what is filled, and then changed part by part, is so large that
-  /// this happens where the result will be, not in shared memory.
+  /// Returns whether a tensor that is filled, and then changed part by part, is
+  /// so large that this happens in the memory of the result rather than in
+  /// shared memory.
   static bool isFilledInPlace(mlir::linalg::FillOp op);
   static bool isReadAfter(mlir::Value tensor, mlir::Operation *op);
 
@@ -48,25 +49,27 @@ private:
   /// Where a tensor is.
   struct Home {
     enum Kind {
-      Undefined, ///< Nowhere: its elements are not defined yet.
+      Undefined, ///< Nowhere: its elements are undefined so far.
       Memory,    ///< `value` is a memref.
       Tile       ///< `value` is a tensor in registers.
     };
     Kind kind = Undefined;
     mlir::Value value;
-    /// Memory of this kernel's own, that ops may change in place.
+    /// Whether the memory is the kernel's own, so that ops may change it in
+    /// place.
     bool writable = false;
   };
 
   mlir::LogicalResult convertBody(mlir::Block &block);
   mlir::LogicalResult convert(mlir::Operation *op);
-  /// The number of this block, of all that the kernel's block programs have.
+  /// Computes the number of this block among the blocks of all of the kernel's
+  /// block programs.
   mlir::LogicalResult makeGrid();
-  /// Adds to what is known of the grid those blocks of which calls say how many
-  /// there are.
+  /// Adds the blocks of a block program whose number depends on open extents to
+  /// the known part of the grid.
   mlir::LogicalResult countOpenBlocks(mlir::scf::ForallOp op, int64_t &most,
                                       ExtentExpression &all);
-  /// A number, and what it is made of, in front of all blocks.
+  /// Moves a scalar, and the ops that compute it, in front of all blocks.
   mlir::Value bringScalar(mlir::Value value);
   mlir::LogicalResult convertGrid(mlir::scf::ForallOp op);
   mlir::LogicalResult convertFor(mlir::scf::ForOp op);
@@ -84,12 +87,12 @@ private:
   mlir::LogicalResult convertReshape(mlir::Operation *op);
   mlir::LogicalResult convertBlockOp(mlir::Operation *op);
   mlir::LogicalResult convertTable(mlir::arith::ConstantOp op);
-  /// Of arithmetic on tensors.
+  /// Converts arithmetic on tensors.
   mlir::LogicalResult convertElementwise(mlir::Operation *op);
 
   mlir::LogicalResult convertLinalg(mlir::linalg::LinalgOp op);
   mlir::LogicalResult convertFill(mlir::linalg::FillOp op);
-  /// Nothing where the op is no product of two matrices.
+  /// Returns nothing if the op is not a product of two matrices.
   std::optional<mlir::LogicalResult> convertDot(mlir::linalg::LinalgOp op);
   mlir::LogicalResult
   convertBatch(mlir::linalg::LinalgOp op,
@@ -107,17 +110,19 @@ private:
   mlir::LogicalResult convertPoint(mlir::Operation *op, mlir::IRMapping &body,
                                    llvm::ArrayRef<int64_t> shape);
 
-  /// The tensor in registers.
+  /// Returns the tensor in registers.
   mlir::FailureOr<mlir::Value> asTile(mlir::Value tensor);
-  /// The tensor in memory that nobody changes while it is read.
+  /// Returns the tensor in memory that is not changed while it is read.
   mlir::FailureOr<mlir::Value> asMemory(mlir::Value tensor);
   mlir::Value allocate(mlir::Location loc, mlir::RankedTensorType type);
-  /// Memory for a tensor that is changed part by part, with its elements.
+  /// Returns memory with the elements of a tensor that is then changed part by
+  /// part.
   mlir::FailureOr<mlir::Value> ownMemory(mlir::Value tensor);
-  /// Whether `op` may change the tensor where it is: nothing reads that memory
-  /// as it was afterwards, by this name or by that of another shape.
+  /// Returns whether `op` may change the tensor in place: nothing reads the old
+  /// contents of that memory afterwards, through this value or a reshaped one.
   bool mayChange(mlir::Value tensor, mlir::Operation *op);
-  /// Where `op` may change the tensor in place: its own memory, or a copy.
+  /// Returns the memory in which `op` may change the tensor: its own, or a
+  /// copy.
   mlir::FailureOr<mlir::Value> memoryToChange(mlir::Value tensor,
                                               mlir::Operation *op);
   mlir::Value splat(mlir::Location loc, mlir::Value scalar,
@@ -132,8 +137,8 @@ private:
   llvm::SmallVector<mlir::OpFoldResult>
   mapped(llvm::ArrayRef<mlir::OpFoldResult> values);
 
-  /// Whether the tensor is changed or read part by part, which registers
-  /// cannot be.
+  /// Returns whether the tensor is changed or read part by part, which is
+  /// impossible in registers.
   static bool needsMemory(mlir::Value tensor);
   static bool isDestination(mlir::Value tensor);
 
@@ -146,30 +151,31 @@ private:
   }
 
   mlir::func::FuncOp program;
-  /// Not in the module: the program is replaced by it when it is complete.
+  /// Not part of the module: replaces the program when it is complete.
   mlir::OwningOpRef<mlir::func::FuncOp> kernel;
   mlir::OpBuilder builder;
   int64_t maxGrid;
   bool keepWhile;
   mlir::Value block;
-  /// Block programs of the kernel.
+  /// Number of block programs of the kernel.
   int64_t parts = 0;
-  /// Blocks of all of these, and of those that are converted already.
+  /// Number of blocks of all block programs, and of those that are converted
+  /// already.
   mlir::OpFoldResult allBlocks, firstBlock;
   llvm::DenseMap<mlir::Value, Home> homes;
   /// Copies of tiles in shared memory.
   llvm::DenseMap<mlir::Value, mlir::Value> spilled;
-  /// Of everything that is no tensor.
+  /// Maps all values that are not tensors.
   mlir::IRMapping scalars;
   llvm::SmallVector<mlir::Value> resultMemory;
 };
 
-/// Where what becomes of a slice is put back to where it was taken, if it is:
-/// only then may the slice be changed in its place.
+/// Returns the op that inserts the final version of a slice back where it was
+/// taken, if there is one: only then may the slice be changed in place.
 mlir::Operation *putBack(mlir::Value tensor, mlir::tensor::ExtractSliceOp slice,
                          int depth = 0);
 
-/// Gives each tensor that starts without content one of its own to start with.
+/// Gives each tensor that starts uninitialized an initial tensor of its own.
 void privatizeEmptyTensors(mlir::func::FuncOp kernel);
 
 } // namespace drawloom::nvptx

@@ -15,8 +15,8 @@
 namespace drawloom::linrec {
 
 /// The tokens of one chunk of one head, as tiles of the type to compute in.
-/// Rows past the end of a sequence are zeros. What the op lacks is null; a
-/// constant decay is a decay of each token.
+/// Rows past the end of a sequence are zeros. Absent operands are null; a
+/// constant decay becomes a decay of each token.
 struct ChunkTiles {
   mlir::Value q, k, v;        // [C, K], [C, K], [C, V]
   mlir::Value decay;          // [C], [C, K] or [C, V]
@@ -26,15 +26,15 @@ struct ChunkTiles {
   mlir::Value rates;          // [K, V]
 };
 
-/// The same with what is common to all forms done:
+/// Tiles of a chunk after the preparation that is common to all forms:
 ///
 ///   e_t = a_t (D_t S_{t-1}) or, erasing before the decay, a_t S_{t-1}
 ///   S_t = D_t S_{t-1} + k_t^T w_t + b_t^T e_t      (b null: -k)
 ///   o_t = q_t S_t or, reading before the update, q_t S_{t-1}
 struct CoreTiles {
-  mlir::Value q; // times the scale
+  mlir::Value q; // Multiplied by the scale.
   mlir::Value k, w;
-  mlir::Value g; // at most 0, but where there are rates
+  mlir::Value g; // At most 0, unless there are rates.
   mlir::Value a, b, rates;
 };
 
@@ -47,7 +47,7 @@ struct ChunkGradients {
   mlir::Value q, k, v, decay, rates, beta, erase, lowrank, bonus, state;
 };
 
-/// How the core of a chunk is computed.
+/// An algorithm for the core of a chunk.
 class ChunkForm {
 public:
   ChunkForm(Tiles &t, const Recurrence &form, int64_t size)
@@ -56,23 +56,23 @@ public:
 
   struct Outcome {
     mlir::Value o, state;
-    /// What `backward` would otherwise compute again.
+    /// Values that `backward` would otherwise recompute.
     Tiles::Values kept = {};
   };
-  /// The shapes of what `forward` keeps.
+  /// Returns the shapes of the values that `forward` keeps.
   virtual llvm::SmallVector<llvm::SmallVector<int64_t>> keptShapes() {
     return {};
   }
-  /// Outputs (where they are asked for) and the state after the chunk.
+  /// Computes the outputs (if requested) and the state after the chunk.
   virtual Outcome forward(const CoreTiles &in, mlir::Value state,
                           bool outputs) = 0;
   struct States {
     mlir::Value before, after;
-    /// As `forward` gave it, or nothing.
+    /// As returned by `forward`, or empty.
     Tiles::Values kept = {};
   };
-  /// From the states around the chunk, the gradients of its outputs and of the
-  /// state after it.
+  /// Computes the gradients from the states around the chunk, and the gradients
+  /// of its outputs and of the state after it.
   virtual CoreGradients backward(const CoreTiles &in, const States &states,
                                  mlir::Value dO, mlir::Value dState) = 0;
 
@@ -84,25 +84,25 @@ protected:
   int64_t size;
 };
 
-/// Token after token: exact for any decay.
+/// Makes the form that goes token by token: exact for any decay.
 std::unique_ptr<ChunkForm> tokenForm(Tiles &t, const Recurrence &form,
                                      int64_t size);
 
-/// Products of matrices: for decays of each token, or none; and for decays of
-/// keys that do not go far below 1 within a chunk.
+/// Makes the form of matrix products: for decays of each token, or none; and
+/// for decays of keys that do not fall far below 1 within a chunk.
 std::unique_ptr<ChunkForm> matrixForm(Tiles &t, const Recurrence &form,
                                       int64_t size);
 
-/// Products of matrices where that is harmless, else token after token: what to
-/// use.
+/// Makes the default form: matrix products where that is numerically harmless,
+/// else token by token.
 std::unique_ptr<ChunkForm> splitForm(Tiles &t, const Recurrence &form,
                                      int64_t size);
 
-/// Whether a bound of decays of keys makes products of matrices harmless in
+/// Returns whether a bound on decays of keys makes matrix products harmless in
 /// every chunk of this size.
 bool isMildByBound(const Recurrence &form, int64_t size);
 
-/// A whole chunk of `in` by `core`.
+/// Computes a whole chunk of `in` by `core`.
 ChunkForm::Outcome chunkForward(Tiles &t, const Recurrence &form,
                                 ChunkForm &core, const ChunkTiles &in,
                                 mlir::Value state, bool outputs);

@@ -19,8 +19,8 @@ namespace drawloom::linrec {
 
 enum class DecayKind { None, Constant, Scalar, Key, Value };
 
-/// Operands and attributes of `linrec.scan`, which its gradient has, too.
-/// Absent operands are null. Valid only for ops that verify.
+/// Operands and attributes of `linrec.scan` or of its gradient. Absent operands
+/// are null. Valid only for ops that verify.
 struct Recurrence {
   mlir::Value q, k, v, decay, rates, beta, erase, lowrank, bonus, initial,
       starts;
@@ -29,14 +29,15 @@ struct Recurrence {
   bool eraseBeforeDecay;
   std::optional<double> decayBound;
   std::optional<int64_t> chunk, segments, valueBlocks, checkpointInterval;
-  /// Rows of keys and values for each of queries and decays.
+  /// Number of rows of keys and values per row of queries and decays.
   int64_t steps;
   int64_t heads, keySize, valueSize;
-  /// Blocks have memory of their own, as on GPUs.
+  /// Whether blocks have memory of their own, as on GPUs.
   bool ownMemory;
-  /// Multiply with the inverses of triangular systems, forward and backward,
-  /// in place of solving them for all values: where operands of products are
-  /// rounded anyway, and tensor cores make products cheap.
+  /// Whether to multiply by the inverses of triangular systems, forward and
+  /// backward, instead of solving the systems for all values: on targets where
+  /// operands of products are rounded anyway, and tensor cores make products
+  /// cheap.
   bool inverts;
 
   template <typename Op>
@@ -71,8 +72,8 @@ struct Recurrence {
     return mlir::cast<mlir::RankedTensorType>(value.getType());
   }
 
-  /// All operands, null where they are absent, and whether they have a
-  /// dimension of tokens (or would have one if there were more than one).
+  /// Returns all operands, null if absent, and whether each has a dimension of
+  /// tokens (or would have one if there were more than one token).
   std::array<std::pair<mlir::Value, bool>, 10> perToken() const {
     bool decays = decayKind != DecayKind::Constant;
     return {{{q, true},
@@ -89,10 +90,11 @@ struct Recurrence {
 
   bool erases() const { return beta || erase; }
 
-  /// How many heads of the state share a head of `x`, which is q or k.
+  /// Returns the number of heads of the state that share a head of `x`, which
+  /// is q or k.
   int64_t group(mlir::Value x) const { return heads / type(x).getDimSize(2); }
 
-  /// The operands that have gradients, in order.
+  /// Returns the operands that have gradients, in order.
   llvm::SmallVector<mlir::Value> differentiable() const {
     llvm::SmallVector<mlir::Value> all = {q, k, v};
     for (mlir::Value value :

@@ -15,16 +15,16 @@
 
 namespace drawloom::linrec {
 
-/// A tile and the loops that its dimensions run along, one letter each: with
-/// the letters "ij", {x, "j"} is a row that all i share.
+/// A tile, and the loops of its dimensions, one letter each: with the loops
+/// "ij", {x, "j"} is a row that all i share.
 struct Indexed {
   mlir::Value tile;
   llvm::StringRef loops;
 };
 
-/// Writes what a chunk computes: elementwise maps, sums and products of tiles
-/// of static shape, in one float type. Where `narrow` is not null, operands of
-/// products of matrices are rounded to it, and exponentials and quotients are
+/// Builds the computation of a chunk: elementwise maps, sums and products of
+/// tiles of static shape, in one float type. If `narrow` is not null, operands
+/// of matrix products are rounded to it, and exponentials and quotients are
 /// approximate.
 class Tiles {
 public:
@@ -48,43 +48,44 @@ public:
   mlir::Value number(double value);
   mlir::Value empty(llvm::ArrayRef<int64_t> shape);
   mlir::Value zeros(llvm::ArrayRef<int64_t> shape);
-  /// So many tiles in a row.
+  /// Returns an array of `count` tiles.
   mlir::Value array(mlir::OpFoldResult count, llvm::ArrayRef<int64_t> shape);
 
-  /// A linalg.generic. Loops that an output lacks are reductions; `body` gets
-  /// the elements of inputs, then outputs, and gives those of the outputs.
+  /// Builds a linalg.generic. Loops that an output lacks are reductions; `body`
+  /// gets the elements of inputs and outputs, and returns those of the outputs.
   Values generic(llvm::ArrayRef<Indexed> inputs,
                  llvm::ArrayRef<Indexed> outputs, Body body);
-  /// One result, of its inputs alone, in a new tile of shape `shape`.
+  /// Builds a generic with one result, computed from its inputs alone, in a new
+  /// tile of shape `shape`.
   mlir::Value map(llvm::ArrayRef<Indexed> inputs, llvm::StringRef loops,
                   llvm::ArrayRef<int64_t> shape, Scalar body);
-  /// map(x) of one tile.
+  /// Applies `body` to each element of one tile.
   mlir::Value map(mlir::Value x, Scalar body);
-  /// sum += x y over the loops that sum lacks.
+  /// Builds sum += x y over the loops that sum lacks.
   mlir::Value product(Indexed x, Indexed y, Indexed sum);
   mlir::Value product(Indexed x, Indexed y, llvm::StringRef loops,
                       llvm::ArrayRef<int64_t> shape) {
     return product(x, y, {zeros(shape), loops});
   }
 
-  /// What a product of matrices takes for `x`: rounded, if anything is and the
-  /// target does not decline that.
+  /// Returns `x` as a matrix product reads it: rounded, if operands are rounded
+  /// at all and the target does not opt out.
   mlir::Value rounded(mlir::Value x);
 
-  /// `x` in another float type.
+  /// Converts `x` to another float type.
   mlir::Value convert(mlir::Value x, mlir::FloatType to);
 
-  /// for i = lo .. hi - 1 by `step`, with carried tiles.
+  /// Builds: for i = lo .. hi - 1 by `step`, with carried tiles.
   Values loop(mlir::Value lo, mlir::Value hi, int64_t step,
               mlir::ValueRange carried,
               llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
 
-  /// Entry `i` of the first dimension; a scalar for a vector.
+  /// Returns entry `i` of the first dimension; a scalar for a vector.
   mlir::Value entry(mlir::Value tile, mlir::Value i);
   mlir::Value withEntry(mlir::Value tile, mlir::Value i, mlir::Value entry);
 
 private:
-  /// What tiles were widened from or rounded to.
+  /// Maps tiles to the narrow tiles they were widened from or rounded to.
   llvm::DenseMap<mlir::Value, mlir::Value> narrowed;
 };
 

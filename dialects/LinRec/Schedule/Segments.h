@@ -13,7 +13,8 @@
 
 namespace drawloom::linrec {
 
-/// The results of an op with `segments`, all of whose sequences have tokens.
+/// Returns the results of an op with `segments`, all of whose sequences have
+/// tokens.
 llvm::SmallVector<mlir::Value> scanInSegments(mlir::OpBuilder &b, ScanOp op);
 llvm::SmallVector<mlir::Value> differentiateInSegments(mlir::OpBuilder &b,
                                                        ScanBwdOp op);

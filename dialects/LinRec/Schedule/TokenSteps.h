@@ -13,7 +13,7 @@
 
 namespace drawloom::linrec {
 
-/// The results of an op whose `steps_per_token` are more than 1.
+/// Returns the results of an op with more than one of `steps_per_token`.
 llvm::SmallVector<mlir::Value> scanInSteps(mlir::OpBuilder &b, ScanOp op);
 llvm::SmallVector<mlir::Value> differentiateInSteps(mlir::OpBuilder &b,
                                                     ScanBwdOp op);

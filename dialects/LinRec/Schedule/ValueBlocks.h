@@ -13,7 +13,7 @@
 
 namespace drawloom::linrec {
 
-/// The results of an op with `value_blocks`.
+/// Returns the results of an op with `value_blocks`.
 llvm::SmallVector<mlir::Value> scanInValueBlocks(mlir::OpBuilder &b, ScanOp op);
 llvm::SmallVector<mlir::Value> differentiateInValueBlocks(mlir::OpBuilder &b,
                                                           ScanBwdOp op);

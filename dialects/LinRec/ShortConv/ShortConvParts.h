@@ -6,13 +6,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tokens of all sequences lie behind each other as rows, [rows, channels]. A
-// tap j is a gather: row t of it is row t - j, and nothing where that lies in
-// front of t's sequence, which is a row of the initial state then. So a row
-// knows nothing of its neighbours' sequences, and everything else is
-// elementwise. The same formulas say the op for tiles of rows and channels,
-// which are the blocks of its own program, and for all rows at once, which is
-// what `fuse-into-blocks` cuts into the blocks of its readers.
+// Tokens of all sequences are consecutive rows, [rows, channels]. A tap j is a
+// gather: its row t is row t - j, or, if that is in front of t's sequence, a
+// row of the initial state. So rows need no knowledge of sequences apart from
+// these gathers, and everything else is elementwise. The same formulas describe
+// the op for tiles of rows and channels, which are the blocks of its own
+// program, and for all rows at once, which `fuse-into-blocks` cuts into the
+// blocks of its readers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,23 +29,23 @@ namespace drawloom::linrec::shortconv {
 
 using Values = Tiles::Values;
 
-/// Dimensions of channels that a part has a loop each for.
+/// Max number of channel dimensions for which a part has separate loops.
 constexpr int64_t mostChannelLoops = 6;
 
 mlir::Value zerosOf(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type);
 
-/// `x` with its first `leading` dimensions, which are no channels, joined, and
-/// where they are `flat` its channels.
+/// Collapses the first `leading` dimensions of `x`, which are not channels,
+/// and, if `flat`, its channels.
 mlir::Value joined(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                    int64_t leading, bool flat);
-/// The reverse, of these sizes.
+/// Reverses joined(), with the given sizes.
 mlir::Value split(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                   llvm::ArrayRef<mlir::OpFoldResult> sizes, int64_t leading,
                   bool flat);
 
-/// What both ops have in common, tokens and states as rows.
+/// Common parts of both ops, with tokens and states as rows.
 struct Conv {
-  /// Channels become one dimension where they are `flat`.
+  /// Channels are collapsed to one dimension if `flat`.
   template <typename Op>
   Conv(mlir::OpBuilder &b, Op op, bool flat)
       : loc(op.getLoc()), starts(op.getStarts()), flat(flat),
@@ -94,7 +94,7 @@ struct Conv {
   mlir::Value initial; ///< [sequences (width - 1), channels], or null
   mlir::Value starts;
   bool flat, silu;
-  /// A call says them where they are open.
+  /// Open if chosen by a call.
   mlir::OpFoldResult sequences, tokens, rows;
   llvm::SmallVector<mlir::OpFoldResult> sizes; ///< Of the operand x.
   int64_t width;
@@ -102,9 +102,10 @@ struct Conv {
   mlir::FloatType wide;
 };
 
-/// What an op needs beside its verifier to become a block program. Where calls
-/// choose the numbers of sequences and tokens, the values must have the same as
-/// the operand x: those that are `perToken`, and `states`, either null or not.
+/// Checks what an op needs in addition to its verifier to become a block
+/// program. If calls choose the numbers of sequences and tokens, the values in
+/// `perToken` and in `states`, each possibly null, must have the same numbers
+/// as the operand x.
 template <typename Op>
 mlir::LogicalResult checkExtents(mlir::OpBuilder &b, Op op,
                                  llvm::ArrayRef<mlir::Value> perToken,
@@ -144,16 +145,17 @@ mlir::LogicalResult checkExtents(mlir::OpBuilder &b, Op op,
   return mlir::success();
 }
 
-/// Of each row its sequence, its token's number there, and how many tokens are
-/// behind it.
+/// For each row: its sequence, its token's number within the sequence, and how
+/// many tokens follow it.
 struct Places {
   mlir::Value sequence, position, left;
 };
 
-/// These of all rows where sequences are packed; null otherwise.
+/// Returns the places of all rows if sequences are packed; null otherwise.
 Places placesOfTokens(mlir::OpBuilder &b, const Conv &conv);
 
-/// Memory for rows of flat channels, so many of each sequence.
+/// Returns memory for rows of flat channels, with a given number of rows per
+/// sequence.
 mlir::Value emptyRows(mlir::OpBuilder &b, const Conv &conv,
                       mlir::OpFoldResult sequences, mlir::OpFoldResult rows,
                       mlir::Type element);
@@ -171,46 +173,46 @@ inline mlir::Value emptyStates(mlir::OpBuilder &b, const Conv &conv,
 /// all.
 struct Part {
   Tiles &t;
-  int64_t count;                       ///< Of rows,
-  llvm::SmallVector<int64_t> channels; ///< and channels.
-  /// The first row, null for all rows, and the first channel.
+  int64_t count;                       ///< Number of rows.
+  llvm::SmallVector<int64_t> channels; ///< Extents of the channels.
+  /// The first row (null for all rows), and the first channel.
   mlir::Value at, channel;
-  /// The numbers of the rows, negative where there is none; null where all are
-  /// there.
+  /// The numbers of the rows, negative for absent rows; null if no row is
+  /// absent.
   mlir::Value numbers;
 
   bool isWhole() const { return !at; }
 
-  /// A number for each row.
+  /// Builds one number for each row.
   mlir::Value indices(
       llvm::ArrayRef<Indexed> inputs,
       llvm::function_ref<mlir::Value(ScalarBuilder &, mlir::ValueRange)> body);
 
-  /// The numbers of the rows, as a tensor.
+  /// Returns the numbers of the rows, as a tensor.
   mlir::Value rowNumbers();
 
-  /// The part's entries of [all rows].
+  /// Returns the part's entries of [all rows].
   mlir::Value entries(mlir::Value all);
 
-  /// Rows of [any, channels], all of them, with the part's channels.
+  /// Returns all rows of [any, channels], with the part's channels.
   mlir::Value columns(mlir::Value all);
 
-  /// These rows of it, zeros where the number is negative.
+  /// Returns the rows with the given numbers, zeros where a number is negative.
   mlir::Value gathered(mlir::Value all, mlir::Value rows);
 
-  /// The part's own rows of [all rows, channels].
+  /// Returns the part's own rows of [all rows, channels].
   mlir::Value own(mlir::Value all);
 
-  /// Row j of [any, channels], or of [channels] itself.
+  /// Returns row j of [any, channels], or of [channels] itself.
   mlir::Value row(mlir::Value all, int64_t j);
 
-  /// A new tile of these rows and channels.
+  /// Returns a new tile for these rows and channels.
   mlir::Value
   map(llvm::ArrayRef<Indexed> inputs, mlir::Type element,
       llvm::function_ref<mlir::Value(ScalarBuilder &, mlir::ValueRange)> body);
 };
 
-// Numbers of rows.
+// Row numbers.
 
 mlir::Value constant(ScalarBuilder &s, int64_t value);
 mlir::Value number(ScalarBuilder &s, mlir::OpFoldResult value);
@@ -223,11 +225,11 @@ mlir::Value isBelow(ScalarBuilder &s, mlir::Value x, mlir::Value y);
 mlir::Value both(ScalarBuilder &s, mlir::Value x, mlir::Value y);
 mlir::Value orNone(ScalarBuilder &s, mlir::Value condition, mlir::Value row);
 
-/// The part's rows in their sequences.
+/// Returns the places of the part's rows in their sequences.
 Places placesIn(Part &part, const Conv &conv, const Places &packed,
                 mlir::Value rows);
 
-/// What the formula of z reads: for each tap its rows of x, those of the
+/// Operands of the formula of z: for each tap its rows of x, its rows of the
 /// initial state or null, and its weights.
 struct Taps {
   Values x, initial, weight;
@@ -236,13 +238,13 @@ struct Taps {
 Taps tapsOf(Part &part, const Conv &conv, const Places &places,
             mlir::Value rows);
 
-/// The operands of a generic over rows and channels, and how its body finds
-/// them.
+/// The operands of a generic over rows and channels, and the mapping by which
+/// its body finds them.
 class Inputs {
 public:
   explicit Inputs(const Part &part);
 
-  /// The number of the input, -1 for null.
+  /// Returns the number of the input, -1 for null.
   int tile(mlir::Value x) { return add(x, rows); }
   int row(mlir::Value x) { return add(x, channels); }
 
@@ -253,7 +255,7 @@ private:
   llvm::StringRef rows, channels;
 };
 
-/// z by the formula, from the oldest token on.
+/// Computes z by the formula, starting at the oldest token.
 struct Sum {
   Sum(Inputs &inputs, const Part &part, const Conv &conv, const Taps &taps);
 
@@ -266,31 +268,31 @@ struct Sum {
   int bias = -1;
 };
 
-/// What blocks make: of each row, [rows, channels], or one sum of each block,
-/// [blocks, channels].
+/// The results of blocks: a value for each row, [rows, channels], or one sum
+/// for each block, [blocks, channels].
 struct Made {
   mlir::Value empty;
   bool isSum;
 };
 
-/// How many sums blocks make: one each, as many as there may be where the
-/// number of rows is open.
+/// Returns the number of sums that blocks make: one each; the max number of
+/// blocks if the number of rows is open.
 int64_t sumsOf(mlir::OpBuilder &b, const Conv &conv);
 
 using PartBody = llvm::function_ref<Values(Part &, mlir::ValueRange sums)>;
 
-/// A block program over blocks of rows and of channels. `body` gives tiles of
-/// rows, and sums from the sums so far, in the order of `results`. Of sums,
-/// those of the blocks that there are come back.
+/// Builds a block program over blocks of rows and of channels. `body` returns
+/// tiles of rows, and updated sums, in the order of `results`. Of sums, only
+/// those of existing blocks are returned.
 Values overParts(mlir::OpBuilder &b, mlir::Location loc, mlir::FloatType wide,
                  mlir::OpFoldResult rows, int64_t channels,
                  llvm::ArrayRef<Made> results, PartBody body);
 
-/// What blocks have made, [blocks, channels], added up in order.
+/// Adds up the results of blocks, [blocks, channels], in order.
 mlir::Value sumOfBlocks(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x);
 
-/// Of each of the part's rows of states: where it is among its sequence's
-/// (0 .. W - 2), the sequence, and the sequence's first token and length.
+/// For each of the part's rows of states: its position among its sequence's
+/// rows (0 .. W - 2), the sequence, and the sequence's first token and length.
 struct StatePlaces {
   mlir::Value entry, sequence, first, length;
 };

@@ -17,7 +17,7 @@
 
 namespace drawloom::runtime {
 
-/// Uninitialised memory, aligned to DRAWLOOM_ALIGNMENT.
+/// Uninitialized memory, aligned to DRAWLOOM_ALIGNMENT.
 class AlignedBuffer {
 public:
   AlignedBuffer() = default;
@@ -33,9 +33,9 @@ public:
   AlignedBuffer &operator=(const AlignedBuffer &) = delete;
   ~AlignedBuffer();
 
-  /// Nothing where the system has no `bytes` bytes to give without running out
-  /// of memory, or where the count is negative. A buffer of no bytes has an
-  /// address all the same.
+  /// Returns nothing if `bytes` is negative or the system cannot provide that
+  /// much without running out of memory. A buffer of 0 bytes still has an
+  /// address.
   static std::optional<AlignedBuffer> allocate(int64_t bytes);
 
   void *data() const { return memory; }
@@ -46,10 +46,11 @@ private:
   int64_t bytes = 0;
 };
 
-/// Bytes that the machine can give before it swaps or kills: what it has, and
-/// what the control groups of this process (Linux's, versions 1 and 2, and
-/// those around them) leave. The largest int64 where nothing tells. `root` is
-/// the folder that /proc and /sys/fs/cgroup are in.
+/// Returns the bytes that the machine can provide before it swaps or kills
+/// processes: the available memory, limited by the control groups of this
+/// process (Linux, versions 1 and 2, including enclosing ones). Returns the
+/// largest int64 if nothing is known. `root` is the folder that contains /proc
+/// and /sys/fs/cgroup.
 int64_t availableMemory(const std::string &root = "");
 
 } // namespace drawloom::runtime

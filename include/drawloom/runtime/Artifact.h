@@ -21,19 +21,20 @@ namespace drawloom {
 enum class ElementType { F64, F32, BF16, F16, I64, I32, I8, I1 };
 int64_t elementBytes(ElementType type);
 
-/// A dense row-major argument or result. A scalar has an empty shape. An extent
-/// below 0 is open, a call has some number there: OpenExtent::ofShape says
-/// which.
+/// A dense row-major argument or result. A scalar has an empty shape. A
+/// negative extent is open, which means that each call chooses it;
+/// OpenExtent::ofShape decodes it.
 struct ValueType {
   ElementType element;
   std::vector<int64_t> shape;
-  /// In the program's text a value of its own, not a tensor of rank 0. To a
-  /// call both are the same, and files do not say.
+  /// Whether the program's text declares a scalar rather than a tensor of rank
+  /// 0. Calls treat both alike, and files do not record it.
   bool isScalar = false;
-  /// What callers may name it by; "" where the program does not say.
+  /// The name by which callers may refer to the value; "" if the program gives
+  /// none.
   std::string name = {};
   bool isOpen() const;
-  /// -1 where an extent is open, as are the bytes.
+  /// Number of elements; -1 if an extent is open. The same holds for bytes().
   int64_t elements() const;
   int64_t bytes() const {
     return isOpen() ? -1 : elements() * elementBytes(element);
@@ -43,12 +44,12 @@ struct ValueType {
   }
 };
 
-/// Memory that grows with open extents: so many bytes times the product of the
-/// extents, rounded up to a multiple of `unit`, so that memory behind it is
+/// Memory that grows with open extents: `bytes` times the product of the
+/// extents, rounded up to a multiple of `unit` so that the memory after it is
 /// aligned.
 struct MemoryTerm {
   int64_t bytes = 0;
-  /// Their numbers; one may be there twice.
+  /// Numbers of the open extents; a number may appear twice.
   std::vector<int64_t> extents = {};
   static constexpr int64_t unit = 64;
 
@@ -61,74 +62,78 @@ struct Signature {
   std::string name;
   std::vector<ValueType> arguments;
   std::vector<ValueType> results;
-  /// Scratch memory that a call needs beyond arguments and results.
+  /// Bytes of scratch memory that a call needs besides arguments and results.
   int64_t workspaceBytes = 0;
-  /// Values that a call keeps in a store for some time, and the most bytes that
-  /// are there at once.
+  /// Number of values that a call temporarily keeps in a store, and their max
+  /// bytes at any time.
   int64_t records = 0, recordBytes = 0;
-  /// How many extents are open.
+  /// Number of open extents.
   int64_t openExtents = 0;
-  /// What a call needs besides, behind these bytes.
+  /// Workspace that grows with open extents; it follows the `workspaceBytes`.
   std::vector<MemoryTerm> workspaceTerms = {};
 
   bool isOpen() const { return openExtents > 0; }
 };
 
-/// "argument 0", with its name if it has one "argument 0 (x)"; `kind` is
-/// "argument" or "result".
+/// Returns "argument 0", or "argument 0 (x)" if the argument has a name; `kind`
+/// is "argument" or "result".
 std::string valueInWords(const std::string &kind, size_t index,
                          const std::vector<ValueType> &types);
 
-/// A signature as one call has it: no extent is open.
+/// A signature bound for one call: no extent is open.
 struct BoundSignature {
   Signature signature;
-  /// What the open extents are.
+  /// Values of the open extents.
   std::vector<int64_t> extents;
 };
 
-/// What a target makes of a program: it can be kept, and loaded into any
-/// process on a machine that runs one of its variants.
+/// The result of compiling a program for one or more targets. It can be saved,
+/// and loaded into any process on a machine that runs one of its variants.
 struct Artifact {
   struct Entry {
     Signature signature;
-    /// Memory that each thread needs for itself, and what it needs besides.
+    /// Scratch memory of each thread: a fixed part, and a part that grows with
+    /// open extents.
     int64_t scratchBytes = 0;
     std::vector<MemoryTerm> scratchTerms = {};
   };
   /// The program for one instruction set of one target.
   struct Variant {
     std::string isa;
-    /// CompileTarget::fingerprint of the set where the code was made.
+    /// CompileTarget::fingerprint of the instruction set on the machine that
+    /// compiled the code.
     std::string fingerprint;
     std::vector<Entry> entries;
-    /// The block programs that the entries run.
+    /// Names of the block programs that the entries run.
     std::vector<std::string> kernels;
-    /// In the target's own form.
+    /// Code in the target's own format.
     std::string code;
-    /// What a processor must have to run the code, as CpuFeatures.h names it.
+    /// Features that a processor needs to run the code, named as in
+    /// CpuFeatures.h.
     std::vector<std::string> features = {};
-    /// Of code made for one machine: its processorWords(), all of which another
-    /// one must have.
+    /// For code made for one specific machine, that machine's processorWords(),
+    /// all of which another machine must have.
     std::string processor = {};
-    /// "cpu", "cuda" and the like.
+    /// Name of the target: "cpu", "cuda" and so on.
     std::string target = "cpu";
   };
-  /// At least one, of different targets or sets, a target's best first; all
-  /// have the same entries, but for the memory that these need.
+  /// At least one variant, of different targets or instruction sets; the best
+  /// variant of each target comes first. All variants have the same entries,
+  /// except for the memory they need.
   std::vector<Variant> variants;
 
-  /// The targets that there is code for, each once, in the order of the
+  /// Returns each target that there is code for, once, in the order of the
   /// variants.
   std::vector<std::string> targets() const;
 };
 
-/// Where the time of calls went: into the kernels, by name in the order of
-/// their first call.
+/// Records the time that calls spent in each kernel; kernels are in the order
+/// of their first call.
 struct KernelProfile {
   struct Kernel {
     std::string name;
     int64_t calls = 0;
-    int64_t blocks = 0; ///< Of all calls.
+    int64_t blocks = 0; ///< Over all calls.
     double seconds = 0;
   };
   std::vector<Kernel> kernels;
@@ -136,47 +141,48 @@ struct KernelProfile {
 
 namespace runtime {
 
-/// `bytes` and what the terms come to where the open extents are `extents`;
-/// nothing where 64 bits do not count them.
+/// Returns `bytes` plus the bytes of the terms for the given open extents;
+/// nothing if the sum overflows 64 bits.
 std::optional<int64_t> memoryBytes(int64_t bytes,
                                    const std::vector<MemoryTerm> &terms,
                                    const int64_t *extents);
 
-/// The signature with the extents that the arguments have. Fails where these do
-/// not fit it or each other, or where 64 bits do not count the bytes of a value
-/// or of the workspace.
+/// Binds a signature to the extents of the arguments. Fails if they do not
+/// match the signature or each other, or if the bytes of a value or of the
+/// workspace overflow 64 bits.
 Result<BoundSignature>
 bind(const Signature &signature,
      const std::vector<std::vector<int64_t>> &argumentShapes);
 
-/// Counts changes of the file's form, and of how code and its host call each
-/// other.
+/// Version of the file format and of the calling convention between code and
+/// host.
 inline constexpr int64_t artifactVersion = 8;
 
-/// The file form of an artifact: a line of text with its version, the lengths
-/// and the SHA-256 of what follows (a description in JSON, then the code of one
-/// variant after the other).
+/// Serializes an artifact: a line of text with the version, the lengths and the
+/// SHA-256 of the rest, followed by a description in JSON and the code of each
+/// variant.
 std::string writeArtifact(const Artifact &artifact);
 
-/// Also of version 3, whose variants are all of one target, 4, which has no
-/// open extents, 5, whose memory grows with single ones only, 6, where none is
-/// larger than another one by a constant, and 7, which keeps nothing in a
-/// store. Refuses bytes that are cut off, changed or of another version, and
-/// variants that do not go together; says which.
+/// Reads an artifact of the current version, or of version 3 (variants of one
+/// target only), 4 (no open extents), 5 (memory grows with single extents
+/// only), 6 (no extent exceeds another by a constant) or 7 (no values in
+/// stores). Refuses bytes that are truncated, modified or of another version,
+/// and variants that do not go together; the error says which.
 Result<Artifact> readArtifact(std::string_view bytes);
 
-/// A target, and which of its devices.
+/// A target and one of its devices.
 struct TargetDevice {
   std::string name;
-  /// Below 0: that which the calling thread works with.
+  /// Number of the device; if negative, the device of the calling thread.
   int device = -1;
 
-  /// "cpu", "cuda", or with a number "cuda:1".
+  /// Parses "cpu", "cuda", or a target with a device number, "cuda:1".
   static Result<TargetDevice> parse(const std::string &text);
 };
 
-/// The target to load an artifact for: the one that is asked for, which it must
-/// have code for; by default the CPU, else its first.
+/// Returns the target to load an artifact for: `asked`, which the artifact must
+/// have code for; if that is empty, the CPU, or else the artifact's first
+/// target.
 Result<TargetDevice> chooseTarget(const Artifact &artifact,
                                   const std::string &asked = "");
 

@@ -15,9 +15,9 @@
 
 namespace drawloom::runtime {
 
-/// The C library's functions that generated code may call, with their
-/// addresses in this process: LLVM makes calls of the memory functions out of
-/// loops, MLIR of the rest out of f64 mathematics.
+/// Returns the C library functions that generated code may call, with their
+/// addresses in this process: LLVM turns loops into calls of the memory
+/// functions, and MLIR turns f64 math into calls of the others.
 std::vector<std::pair<std::string_view, void *>> cLibrarySymbols();
 
 } // namespace drawloom::runtime

@@ -18,11 +18,12 @@ namespace offload {
 class Store;
 }
 
-/// Where this thread's calls of programs keep values that leave memory, from
-/// now on; null for nowhere, which calls of such programs refuse.
+/// Sets the store in which this thread's subsequent program calls keep values
+/// that leave memory; if null, calls of programs with such values fail.
 void useStore(offload::Store *store);
 
-/// That of this thread, for a call of a function that keeps values in one.
+/// Returns this thread's store, for a call of a function that keeps values in
+/// one.
 Result<offload::Store *> storeFor(const Signature &signature);
 
 } // namespace drawloom::runtime

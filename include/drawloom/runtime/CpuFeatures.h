@@ -14,17 +14,19 @@
 
 namespace drawloom::runtime {
 
-/// Why code that uses a feature cannot run in this process, as in "its
-/// processor lacks avx512f"; empty where it can. Features have LLVM's names.
-/// For AMX, asks the system for its registers.
+/// Explains why code that uses `feature` cannot run in this process, as in "its
+/// processor lacks avx512f"; empty if it can. Features have LLVM's names. For
+/// AMX, this requests permission to use its registers from the system.
 std::string lacks(std::string_view feature);
 
-/// What the processor says that it can do, and which registers the system
-/// saves, as hexadecimal words.
+/// Returns, as hexadecimal words, the features that the processor reports and
+/// the registers that the system saves.
 std::string processorWords();
-/// Whether this machine can do all that another one says in `words`.
+/// Returns whether this machine has all features that another machine reported
+/// in `words`.
 bool hasProcessorWords(std::string_view words);
-/// The same for any two.
+/// Returns whether `have` includes all features of `wanted`; both are
+/// processorWords() of some machines.
 bool includesWords(std::string_view have, std::string_view wanted);
 
 } // namespace drawloom::runtime

@@ -14,18 +14,18 @@
 
 namespace drawloom::runtime {
 
-/// In front of an entry's name in machine code: a program may call its function
-/// @exp, which is a name of the C library's there.
+/// Prefix of an entry's name in machine code. Without it, a program's function
+/// @exp would clash with the C library's.
 inline constexpr std::string_view entryPrefix = "drawloom_";
-/// Behind a kernel's name: what the host is given to call.
+/// Suffix of a kernel's name: marks the function that is passed to the host.
 inline constexpr std::string_view rangeSuffix = "_range";
 
 /// Links a variant, whose code is an object file, into this process.
 Result<std::unique_ptr<Executable>>
 loadCpuProgram(const Artifact::Variant &variant);
 
-/// The first variant for the CPU that this machine runs; the one for `isa`
-/// where that is given. The error says what the machine lacks for each.
+/// Returns the first CPU variant that this machine runs, or the one for `isa`
+/// if it is given. The error says, for each variant, what the machine lacks.
 Result<const Artifact::Variant *> chooseVariant(const Artifact &artifact,
                                                 std::string_view isa = "");
 

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Opens CUDA's driver when it is asked to, loads a bundle of kernels, and
-// launches them on the caller's stream. Needs neither CUDA nor LLVM to build.
-// Errors are values; nothing throws, but for want of the host's own memory.
-// docs/gpu-runtime.md explains.
+// Opens the CUDA driver on request, loads a bundle of kernels, and launches
+// them on the caller's stream. Builds without CUDA and LLVM. Errors are values;
+// the only exception thrown is for lack of host memory. docs/gpu-runtime.md
+// explains more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,40 +37,42 @@ struct Parameter {
   Kind kind = Kind::Pointer;
   uint64_t alignment = 1; ///< Of a pointer.
   bool nonnull = false;
-  uint64_t bytes = 0;   ///< Behind a pointer; 0: not known.
-  bool written = false; ///< The kernel writes there: no other one may overlap.
+  uint64_t bytes = 0;   ///< Accessible bytes behind a pointer; 0: unknown.
+  bool written = false; ///< The kernel writes through this pointer, which must
+                        ///< overlap no other.
 };
 
 /// A kernel as its bundle describes it.
 struct KernelInfo {
   std::string name;
   std::vector<Parameter> parameters;
-  unsigned threads = 0;    ///< Of a block.
-  int64_t sharedBytes = 0; ///< Dynamic.
-  int64_t registers = -1;  ///< Of a thread; once loaded, the driver's figure.
-  int64_t spillBytes = -1; ///< Stored and loaded by a thread; -1: not known.
-  std::string cubin, ptx;  ///< Files of the bundle; cubin may be empty.
+  unsigned threads = 0;    ///< Per block.
+  int64_t sharedBytes = 0; ///< Dynamic shared memory.
+  int64_t registers = -1;  ///< Per thread; once loaded, the driver's figure.
+  int64_t spillBytes = -1; ///< Spilled bytes per thread; -1: unknown.
+  std::string cubin, ptx; ///< Names of files in the bundle; cubin may be empty.
 };
 
 /// The kernels for one architecture.
 struct ArchitectureInfo {
   std::string name;        ///< sm_90a
   unsigned capability = 0; ///< 90
-  bool specific = false;   ///< Runs on this capability alone.
+  bool specific = false;   ///< Runs on exactly this capability.
   std::vector<KernelInfo> kernels;
-  std::string plan; ///< How entries become launches, as JSON; not read here.
+  std::string plan; ///< How entries become launches, as JSON; not parsed here.
 };
 
-/// A bundle in memory. Reading checks its version, sizes and checksums.
+/// A bundle in memory. Reading one checks its version, sizes and checksums.
 class Bundle {
 public:
   static Result<std::shared_ptr<Bundle>> fromFolder(const std::string &folder);
-  /// A packed bundle; the bytes are copied.
+  /// Reads a packed bundle; the bytes are copied.
   static Result<std::shared_ptr<Bundle>> fromMemory(const void *data,
                                                     size_t size);
 
   const std::vector<ArchitectureInfo> &architectures() const { return list; }
-  /// A file's contents, checked. From a folder it is read now.
+  /// Returns the checked contents of a file. If the bundle is a folder, the
+  /// file is read from disk now.
   Result<std::string> read(const std::string &path) const;
 
 private:
@@ -87,19 +89,20 @@ private:
 
 struct Api; // The driver's functions.
 
-/// The driver, opened. Any number of threads may use it.
+/// The opened driver. Any number of threads may use it.
 class Driver {
 public:
-  /// Opens libcuda.so.1, or the library that DRAWLOOM_LIBCUDA names. Fails
-  /// where there is none, it is too old, or it finds no device.
+  /// Opens libcuda.so.1, or the library that DRAWLOOM_LIBCUDA names. Fails if
+  /// there is no driver, if it is too old, or if it finds no device.
   static Result<std::shared_ptr<Driver>> open();
   ~Driver();
 
   int deviceCount() const { return devices; }
-  /// 1000 * major + 10 * minor of the newest CUDA that it runs.
+  /// Returns the newest CUDA version that the driver supports, as 1000 * major
+  /// + 10 * minor.
   int version() const { return newest; }
   const Api &api() const { return *functions; }
-  /// The driver's name for an error code, with the code.
+  /// Returns the driver's name for an error code, together with the code.
   std::string describe(int code) const;
 
 private:
@@ -109,57 +112,60 @@ private:
   int devices = 0, newest = 0;
 };
 
-/// One GPU, with the context that CUDA's own runtime, torch and Triton use.
+/// One GPU, with the primary context, which the CUDA runtime, torch and Triton
+/// also use.
 class Device {
 public:
   static Result<std::shared_ptr<Device>> open(std::shared_ptr<Driver> driver,
                                               int ordinal = 0);
-  /// That of the calling thread's context, which torch and CUDA's runtime set;
-  /// the first one where it has none.
+  /// Opens the device of the calling thread's context, which torch and the CUDA
+  /// runtime set; if there is none, the first device.
   static Result<std::shared_ptr<Device>>
   openCurrent(std::shared_ptr<Driver> driver);
-  /// That of a number, or below 0 the current one, by a driver that is opened
-  /// now.
+  /// Opens the driver, and the device with the given number, or the current
+  /// device if the number is negative.
   static Result<std::shared_ptr<Device>> openNumber(int number);
   ~Device();
 
   const std::string &name() const { return productName; }
-  int number() const { return ordinal; }          ///< As the driver counts.
+  int number() const { return ordinal; } ///< As numbered by the driver.
   unsigned capability() const { return version; } ///< 10 * major + minor.
-  int64_t sharedLimit() const { return shared; }  ///< Of a block, bytes.
+  int64_t sharedLimit() const { return shared; }  ///< Bytes per block.
   int multiprocessors() const { return processors; }
-  /// Waits for all work of the device. Names the last kernel where it failed.
+  /// Waits for all work of the device. If it failed, the error names the last
+  /// kernel.
   Status synchronize();
 
-  /// Copies of memory: `device` pointers are the device's, the others the
-  /// host's. In the order of the stream; those to and from the host are done
-  /// when they return.
+  /// Copy memory in stream order. `device` pointers point to device memory,
+  /// others to host memory. Copies to and from the host are complete on return.
   Status upload(void *device, const void *host, size_t bytes,
                 void *stream = nullptr);
   Status download(void *host, const void *device, size_t bytes,
                   void *stream = nullptr);
   Status copy(void *toDevice, const void *fromDevice, size_t bytes,
               void *stream = nullptr);
-  /// Stores a number of few bytes, without waiting: a capture keeps its value.
+  /// Stores a number of a few bytes without waiting; a graph capture records
+  /// its value.
   Status store(void *toDevice, const void *number, size_t bytes,
                void *stream = nullptr);
-  /// What is put on `after` from now on waits for what is on `before` now.
+  /// Makes work enqueued on `after` from now on wait for the work now on
+  /// `before`.
   Status order(void *before, void *after);
-  /// Whether a stream is being captured into a graph.
+  /// Returns whether a stream is being captured into a graph.
   bool isCaptured(void *stream);
 
 private:
   Status afterCopy(int code, size_t bytes);
-  /// Why kernels cannot read at the address, empty where they can; asks the
-  /// driver the first time. They can where earlier work has failed: the launch
-  /// will tell.
+  /// Explains why kernels cannot read at the address; empty if they can.
+  /// Queries the driver the first time. If earlier work has failed, it returns
+  /// empty: the launch will report that.
   std::string whyNotReadable(uint64_t address);
   friend class Module;
   friend class CachingAllocator;
   friend class ProductLibrary;
   friend class StagedRecords;
   friend class Staging;
-  struct State; // What the launches share.
+  struct State; // State that the launches share.
 
   Device() = default;
   std::shared_ptr<Driver> driver;
@@ -168,7 +174,7 @@ private:
   unsigned version = 0;
   int64_t shared = 0;
   int64_t gridLimit[3] = {};
-  bool anyMemory = false; ///< Kernels may read any memory of the host.
+  bool anyMemory = false; ///< Kernels may read any host memory.
   std::string productName;
   std::unique_ptr<State> state;
 };
@@ -189,7 +195,7 @@ struct Argument {
   static Argument i64(int64_t value) { return bitsOf(Kind::I64, value); }
   static Argument f32(float value) { return bitsOf(Kind::F32, value); }
   static Argument f64(double value) { return bitsOf(Kind::F64, value); }
-  /// The 16 bits of a number in half precision.
+  /// Makes an argument from the 16 bits of a half-precision number.
   static Argument f16(uint16_t bits) { return bitsOf(Kind::F16, bits); }
   static Argument bf16(uint16_t bits) { return bitsOf(Kind::BF16, bits); }
 
@@ -204,35 +210,36 @@ private:
 };
 
 struct Grid {
-  int64_t x = 1, y = 1, z = 1; ///< Blocks.
+  int64_t x = 1, y = 1, z = 1; ///< Number of blocks.
 };
 
 /// The kernels of a bundle, loaded onto a device.
 class Module {
 public:
-  /// Loads the best code for the device: that of its own architecture, else a
-  /// cubin of the same generation, else PTX, which the driver assembles. Where
-  /// the driver refuses a cubin, as one that is older than the assembler does,
-  /// it gets the PTX beside it, and note() says so. All kernels are loaded now,
-  /// so that a launch does nothing but launch.
+  /// Loads the best code for the device: code for its own architecture, else a
+  /// cubin of the same generation, else PTX, which the driver assembles. If the
+  /// driver refuses a cubin, as drivers older than the assembler do, the PTX
+  /// beside it is loaded instead, and note() reports that. All kernels are
+  /// loaded eagerly, so that a launch does nothing but launch.
   static Result<std::shared_ptr<Module>> load(std::shared_ptr<Device> device,
                                               const Bundle &bundle);
   ~Module();
 
   const ArchitectureInfo &architecture() const { return chosen; }
-  /// What the caller should know of the loading; empty where all is as it
-  /// should be.
+  /// Returns what the caller should know about the loading; empty if all went
+  /// as expected.
   const std::string &note() const { return said; }
-  /// The index of a kernel for launch(); names those there are in its error.
+  /// Returns the index of a kernel for launch(); on failure the error lists the
+  /// kernels that exist.
   Result<size_t> find(const std::string &kernel) const;
 
-  /// Puts a kernel on `stream` (a CUstream; null is the default stream) and
-  /// returns. Checks the arguments against the kernel's parameters, pointers
-  /// included: what it writes must overlap nothing else that it is given; a
-  /// pointer's check costs a call of the driver the first time.
-  /// Neither allocates device memory nor waits, so that it can be captured into
-  /// a CUDA graph. A grid of no blocks is no launch. Where an earlier kernel
-  /// failed meanwhile, the error says so.
+  /// Enqueues a kernel on `stream` (a CUstream; null is the default stream) and
+  /// returns. Checks the arguments against the kernel's parameters, including
+  /// pointers: memory that the kernel writes must not overlap any other
+  /// argument. The first check of a pointer costs a driver call. Neither
+  /// allocates device memory nor waits, so that the launch can be captured into
+  /// a CUDA graph. A grid of 0 blocks launches nothing. If an earlier kernel
+  /// has failed meanwhile, the error says so.
   Status launch(size_t kernel, const Grid &grid,
                 const std::vector<Argument> &arguments, void *stream) const;
 
@@ -247,7 +254,7 @@ private:
   std::string said;
 };
 
-/// Index of the architecture that Module::load takes, and whether as PTX.
+/// Index of the architecture that Module::load uses, and whether it uses PTX.
 struct Choice {
   size_t index = 0;
   bool ptx = false;
@@ -255,14 +262,14 @@ struct Choice {
 Result<Choice> chooseArchitecture(const std::vector<ArchitectureInfo> &list,
                                   unsigned capability);
 
-/// Device memory that is kept when it is released, in size classes of at most a
-/// quarter more than was asked for. Memory released on a stream is given again
-/// on that stream only, at once: the stream's order makes that safe, without
-/// waiting. Where the device is out of memory, what is kept is given back
-/// first, which waits for the device. What is asked for while a stream is
-/// captured into a graph belongs to that capture: it is given again within it
-/// alone, since the graph goes on using it whenever it is launched. All memory
-/// goes back to the device with the allocator.
+/// Caches released device memory in size classes, at most a quarter larger than
+/// requested. Memory released on a stream is reused immediately, but only on
+/// the same stream: stream order makes that safe without waiting. If the device
+/// runs out of memory, cached memory is freed first, which waits for the
+/// device. Memory requested while a stream is being captured into a graph
+/// belongs to that capture and is reused only within it, since the graph uses
+/// it at every launch. Destroying the allocator returns all memory to the
+/// device.
 class CachingAllocator {
 public:
   explicit CachingAllocator(std::shared_ptr<Device> device);
@@ -270,10 +277,10 @@ public:
   CachingAllocator(const CachingAllocator &) = delete;
   CachingAllocator &operator=(const CachingAllocator &) = delete;
 
-  /// A multiple of 256; null where `bytes` is 0.
+  /// Allocates memory, aligned to 256 bytes; null if `bytes` is 0.
   Result<void *> allocate(size_t bytes, void *stream);
   void release(void *memory, void *stream);
-  /// Gives back what nobody uses; waits for the device.
+  /// Frees the memory that nobody uses; waits for the device.
   Status trim();
 
   size_t bytesInUse() const;

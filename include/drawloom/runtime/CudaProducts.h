@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// NVIDIA's library of matrix products, opened when it is asked for. Needs no
-// header of CUDA's to build. docs/gpu-runtime.md explains.
+// NVIDIA's matrix product library (cuBLASLt), opened on request. Builds without
+// CUDA headers. docs/gpu-runtime.md explains more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,30 +19,33 @@
 
 namespace drawloom::runtime::cuda {
 
-/// result = f(left right + addend + bias), row by row, `batch` times, where f
-/// is nothing, ReLU or the tanh form of GELU. All sums are in f32 and rounded
-/// once. Strides are in elements; matrices lie in memory row by row.
+/// A matrix product: result = f(left right + addend + bias), row by row,
+/// `batch` times, where f is the identity, ReLU or the tanh form of GELU. Sums
+/// are accumulated in f32 and rounded once. Strides are in elements; matrices
+/// are row-major.
 struct Product {
   /// left is m x k, right k x n, result and addend m x n.
   int64_t m = 0, n = 0, k = 0, batch = 1;
-  /// F32, F16 or BF16: of left and right, and of the others.
+  /// F32, F16 or BF16: the type of left and right, and the type of the others.
   Kind operands = Kind::F32, result = Kind::F32;
-  /// What lies in memory is the transposed matrix: k x m, n x k.
+  /// Whether the matrix in memory is transposed: k x m for left, n x k for
+  /// right.
   bool transposeLeft = false, transposeRight = false;
-  /// From one row in memory to the next; at least its elements.
+  /// Elements from one row in memory to the next; at least the length of a row.
   int64_t leftStride = 0, rightStride = 0, addendStride = 0, resultStride = 0;
-  /// From one matrix to the next. 0, but for the result: the same for all.
+  /// Elements from one matrix to the next. 0, except for the result, means that
+  /// all products use the same matrix.
   int64_t leftBatch = 0, rightBatch = 0, addendBatch = 0, resultBatch = 0;
-  bool addend = false; ///< Of the result's type; may be the result's memory.
+  bool addend = false; ///< Of the result's type; may alias the result.
   bool bias = false;   ///< n numbers of the result's type, added to each row.
-  bool relu = false;   ///< max(x, 0) at the end.
-  /// x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) at the end; not with
-  /// relu.
+  bool relu = false;   ///< Applies max(x, 0) at the end.
+  /// Applies x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) at the end; not
+  /// together with relu.
   bool gelu = false;
 };
 
-/// A product's fields by the names that they have in JSON. What is 0 or false
-/// may be absent there.
+/// Names a product's field in JSON. Fields that are 0 or false may be absent
+/// there.
 struct ProductNumber {
   const char *name;
   int64_t Product::*field;
@@ -79,26 +82,28 @@ struct ProductType {
 };
 inline constexpr ProductType productTypes[] = {{"operands", &Product::operands},
                                                {"result", &Product::result}};
-/// "f32", "f16", "bf16"; nothing for another name.
+/// productKindName() returns "f32", "f16" or "bf16"; productKind() returns
+/// nothing for other names.
 const char *productKindName(Kind kind);
 std::optional<Kind> productKind(std::string_view name);
-/// "1024x768x3072 bf16", for reports.
+/// Describes a product for reports, as in "1024x768x3072 bf16".
 std::string productText(const Product &product);
 
-/// Where the matrices of a call are, in the device's memory.
+/// Addresses of the matrices of a call in device memory.
 struct ProductOperands {
   const void *left = nullptr, *right = nullptr;
-  const void *addend = nullptr, *bias = nullptr; ///< Where there are such.
+  const void *addend = nullptr, *bias = nullptr; ///< If the product has them.
   void *result = nullptr;
-  /// Aligned to 256 bytes, for this call alone. Null where there is none.
+  /// Aligned to 256 bytes, used by this call only. Null if there is none.
   void *workspace = nullptr;
   size_t workspaceBytes = 0;
 };
 
-/// What NVIDIA recommends as workspace for devices of a capability, bytes.
+/// Returns the workspace bytes that NVIDIA recommends for devices of a
+/// capability.
 size_t productWorkspaceBytes(unsigned capability);
 
-/// Why the product cannot be computed; empty where it can.
+/// Explains why the product cannot be computed; empty if it can.
 std::string checkProduct(const Product &product);
 
 /// cuBLASLt on one device. Any number of threads may use it.
@@ -110,14 +115,15 @@ public:
   open(std::shared_ptr<Device> device);
   ~ProductLibrary();
 
-  /// 10000 * major + 100 * minor + patch.
+  /// Returns the library's version as 10000 * major + 100 * minor + patch.
   size_t version() const { return newest; }
 
-  /// Puts a product on `stream` and returns. Neither allocates device memory
-  /// nor waits: it can be captured into a CUDA graph. The algorithm is chosen
-  /// once for each product, alignment of its operands and size of workspace;
-  /// no algorithm adds in an order that changes from run to run, so that the
-  /// same call gives the same bits. A product of no elements is none.
+  /// Enqueues a product on `stream` and returns. Neither allocates device
+  /// memory nor waits, so it can be captured into a CUDA graph. The algorithm
+  /// is chosen once for each combination of product, operand alignment and
+  /// workspace size; only algorithms with a fixed order of summation are used,
+  /// so that equal calls give equal bits. A product without elements enqueues
+  /// nothing.
   Status multiply(const Product &product, const ProductOperands &operands,
                   void *stream);
 

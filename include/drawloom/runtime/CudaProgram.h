@@ -14,13 +14,13 @@
 
 namespace drawloom::runtime::cuda {
 
-/// The target that a variant for this is of.
+/// Name of the target of CUDA variants.
 inline constexpr const char *targetName = "cuda";
 
-/// Loads the variant with the best code for a device; the one for `isa` where
-/// that is given. Its code is a bundle. Opens the driver now; the error says
-/// what is missing. A device below 0 is that of the calling thread's CUDA
-/// context, or the first one of this machine.
+/// Loads the variant with the best code for a device, or the one for `isa` if
+/// it is given. The variant's code is a bundle. Opens the driver; the error
+/// says what is missing. If `device` is negative, it is the device of the
+/// calling thread's CUDA context, or the first one of this machine.
 Result<std::unique_ptr<Executable>> loadCudaProgram(const Artifact &artifact,
                                                     const std::string &isa = "",
                                                     int device = -1);

@@ -23,16 +23,17 @@ namespace drawloom::runtime {
 struct EdgeList {
   int64_t sources = 0, targets = 0, relations = 1, edges = 0;
   const void *source = nullptr, *target = nullptr;
-  /// Null where there is one relation.
+  /// Null if there is only one relation.
   const void *relation = nullptr;
   bool wide = false;
 };
 
-/// Throws std::bad_alloc where there is none; std::free takes it back.
+/// Throws std::bad_alloc on failure; free the memory with std::free.
 void *allocateLarge(size_t bytes);
 
-/// Memory for arrays that are written to before they are read. It has large
-/// pages where there are such: to get small ones costs as much as sorting.
+/// Allocator for arrays that are written before they are read. It uses large
+/// pages if available: getting small ones from the system takes as long as
+/// sorting.
 template <typename T> struct LargePages {
   using value_type = T;
   LargePages() = default;
@@ -55,18 +56,19 @@ template <typename T> using LargeArray = std::vector<T, LargePages<T>>;
 struct EdgeOrder {
   LargeArray<int32_t> nodePairs, pairRelation, pairEdges, far, farPair;
   LargeArray<int32_t> blockTiles, tileRelation, tilePair, tileNode;
-  /// Of outgoing edges.
+  /// For outgoing edges only.
   LargeArray<int32_t> edge;
 };
 
 struct EdgeOrders {
   EdgeOrder incoming, outgoing;
-  /// Which of the edges given an edge is. Parallel edges stay in their order.
+  /// Maps each edge to its index in the given list. Parallel edges keep their
+  /// order.
   LargeArray<int32_t> given;
 };
 
-/// Sorts edges by both of their ends. Refuses indices out of range, by the
-/// first edge that has one, and what 32 bits do not count.
+/// Sorts edges by both of their ends. Fails if an index is out of range, naming
+/// the first such edge, or if a count overflows 32 bits.
 Result<EdgeOrders> orderEdges(const EdgeList &list, int64_t rowsPerBlock,
                               int64_t tileRows);
 

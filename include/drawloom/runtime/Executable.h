@@ -13,66 +13,68 @@
 
 namespace drawloom::runtime {
 
-/// Who gives the memory that calls need besides their arguments: a framework's
-/// allocator, say.
+/// Provides the memory that calls need besides their arguments, such as a
+/// framework's allocator.
 struct DeviceAllocator {
   void *context = nullptr;
-  /// Null where there is no memory. Aligned to 256 bytes, usable on `stream` at
-  /// once.
+  /// Returns memory aligned to 256 bytes and immediately usable on `stream`;
+  /// null if there is none.
   void *(*allocate)(void *context, size_t bytes, void *stream) = nullptr;
-  /// Called when all that uses the memory has been put on `stream`.
+  /// Called when all work that uses the memory has been enqueued on `stream`.
   void (*release)(void *context, void *memory, void *stream) = nullptr;
 };
 
-/// A CUDA device that a program is loaded onto, and calls with its memory.
+/// The CUDA device that a program is loaded onto, and calls with device memory.
 /// Streams are CUstreams; null is the legacy default stream. Callable from many
 /// threads at once.
 class DeviceCalls {
 public:
   virtual ~DeviceCalls() = default;
-  /// The device's number, as the driver and DLPack count.
+  /// Returns the device's number, as the driver and DLPack count.
   virtual int device() const = 0;
-  /// Whether kernels get an argument by value: it is in the host's memory.
+  /// Returns whether kernels take an argument by value; such an argument is in
+  /// host memory.
   virtual bool takesNumber(size_t entry, size_t argument) const = 0;
-  /// As Executable::run, with memory of the device; puts the work on `stream`
-  /// and returns. What it needs besides comes from `allocator`, or where that
-  /// is null from the program's own.
+  /// Like Executable::run, but with device memory; enqueues the work on
+  /// `stream` and returns. Additional memory comes from `allocator`, or from
+  /// the program's own allocator if it is null.
   virtual Status run(size_t entry, const void *const *arguments,
                      void *const *results, void *stream, const int64_t *extents,
                      const DeviceAllocator *allocator) const = 0;
-  /// Aligned to 256 bytes; null where `bytes` is 0. For use on `stream`, until
-  /// it is released there.
+  /// Allocates memory, aligned to 256 bytes, for use on `stream` until it is
+  /// released there; null if `bytes` is 0.
   virtual Result<void *> allocate(size_t bytes, void *stream) const = 0;
   virtual void release(void *memory, void *stream) const = 0;
-  /// Copies in the order of `stream`; done when they return.
+  /// Copies in stream order; the copy is complete on return.
   virtual Status upload(void *device, const void *host, size_t bytes,
                         void *stream) const = 0;
   virtual Status download(void *host, const void *device, size_t bytes,
                           void *stream) const = 0;
-  /// What is put on `after` from now on waits for what is on `before` now.
+  /// Makes work enqueued on `after` from now on wait for the work now on
+  /// `before`.
   virtual Status order(void *before, void *after) const = 0;
 };
 
-/// A program that was loaded. Immutable, callable from many threads at once.
+/// A loaded program. Immutable; callable from many threads at once.
 class Executable {
 public:
   virtual ~Executable() = default;
   virtual const std::string &isa() const = 0;
   virtual const std::vector<Signature> &signatures() const = 0;
-  /// Runs an entry, by its place in signatures(), on up to `threads` threads.
-  /// `arguments` and `results` point to as many values as it has, dense and
-  /// row-major, which must not overlap. `extents` has the open extents of the
-  /// entry, as bind() finds them. Fails for want of memory, or of a device.
-  /// Adds to `profile` where there is one.
+  /// Runs an entry, given by its index in signatures(), on up to `threads`
+  /// threads. `arguments` and `results` point to the entry's values, which are
+  /// dense, row-major and must not overlap. `extents` are the entry's open
+  /// extents, as found by bind(). Fails if memory or a device is lacking. Adds
+  /// to `profile` unless it is null.
   virtual Status run(size_t entry, const void *const *arguments,
                      void *const *results, unsigned threads = 1,
                      KernelProfile *profile = nullptr,
                      const int64_t *extents = nullptr) const = 0;
-  /// Bytes of loaded code, and of memory kept for the next calls.
+  /// Bytes of loaded code, and bytes of memory kept for later calls.
   virtual int64_t codeBytes() const = 0;
   virtual int64_t keptBytes() const = 0;
   virtual void trim() const = 0;
-  /// Null of a program that runs on the host.
+  /// Null for a program that runs on the host.
   virtual const DeviceCalls *onDevice() const { return nullptr; }
 };
 

@@ -16,24 +16,25 @@
 
 namespace drawloom::runtime {
 
-/// A file's contents.
+/// Returns the contents of a file.
 Result<std::string> readFile(const std::string &path);
 
-/// Where a file goes that is written under a name.
+/// Resolves where a file written under a name ends up.
 struct Destination {
-  /// Behind all links.
+  /// Path after following all links.
   std::string path;
-  /// A device, a pipe: it is written to, and nothing takes its place.
+  /// Whether the path is a device or a pipe, which is written to directly
+  /// instead of being replaced.
   bool isSpecial = false;
-  /// Rights of the file that is there, which one in its place keeps; where
-  /// there is none, what the process's mask leaves of all.
+  /// Permissions of the existing file, which its replacement keeps; if there is
+  /// no such file, those that the process's umask allows.
   std::optional<unsigned> mode;
 };
 Result<Destination> destinationOf(const std::string &path);
 
-/// Writes a file beside its name and renames it: it is there as a whole or not
-/// at all, in the place of one that was there. Links are followed, rights kept;
-/// what is no regular file is written to.
+/// Writes a file atomically: writes it under a temporary name and renames it,
+/// replacing an existing file. Links are followed and permissions kept; a path
+/// that is not a regular file is written to directly.
 Status writeFile(const std::string &path, std::string_view contents);
 
 } // namespace drawloom::runtime

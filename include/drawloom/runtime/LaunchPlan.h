@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Kernels alone are not a program: a function of the source launches several of
-// them, one after another, on its arguments, its results and memory in between.
-// The plan says so as data, which needs no compiler to be followed.
+// them, one after another, on its arguments, its results and intermediate
+// memory. The plan describes this as data, which can be followed without a
+// compiler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,30 +21,30 @@
 
 namespace drawloom::runtime::cuda {
 
-/// A number that the open extents of a call say: a constant, an extent by its
-/// number, or an operation on two others. JSON has it as N, ["extent", K] or
-/// ["add", X, Y].
+/// An integer computed from the open extents of a call: a constant, an extent
+/// by number, or an operation on two subexpressions. In JSON: N, ["extent", K]
+/// or ["add", X, Y].
 struct ExtentExpression {
   enum Kind { Number, Extent, Add, Sub, Mul, Div, Rem, Min, Max };
   Kind kind = Number;
-  /// Of a constant or an extent.
+  /// The constant, or the extent's number.
   int64_t value = 0;
-  /// Two of an operation.
+  /// The two operands of an operation.
   std::vector<ExtentExpression> operands = {};
 };
-/// In the order of ExtentExpression::Kind from Add on.
+/// JSON names, in the order of ExtentExpression::Kind starting at Add.
 inline constexpr const char *extentOperations[] = {"add", "sub", "mul", "div",
                                                    "rem", "min", "max"};
 
-/// Nothing where 64 bits do not count it, or where a division is by no more
-/// than 0 or of what is less.
+/// Returns nothing if the value overflows 64 bits, or if a division has a
+/// divisor that is not positive or a negative dividend.
 std::optional<int64_t> evaluate(const ExtentExpression &expression,
                                 const int64_t *extents);
 
-/// What a launch is given: the memory of an argument or a result, workspace
-/// from an offset in bytes on, a number that is an argument, an open extent as
-/// a number of 64 bits, workspace that grows with extents, or the number that
-/// an open extent is in all calls.
+/// An argument of a launch: the memory of a function's argument or result,
+/// workspace starting at a byte offset, an argument that is a number, an open
+/// extent as a 64-bit number, workspace that grows with extents, or the value
+/// of an open extent that is the same in all calls.
 struct LaunchOperand {
   enum Kind {
     Argument,
@@ -55,34 +56,37 @@ struct LaunchOperand {
     Number
   };
   Kind kind = Argument;
-  /// Of the argument, result or extent; bytes for workspace; the number. Of
-  /// workspace that grows, as many bytes times what its term multiplies, from
-  /// where the term begins on.
+  /// Index of the argument, result or extent; byte offset for workspace; or the
+  /// number itself. Growing workspace starts this many bytes, times the product
+  /// of its term's extents, behind the start of the term.
   int64_t value = 0;
-  /// Which of Signature::workspaceTerms, of workspace that grows.
+  /// Index into Signature::workspaceTerms, for growing workspace.
   int64_t term = 0;
 };
-/// In the order of LaunchOperand::Kind, as JSON has them.
+/// JSON names, in the order of LaunchOperand::Kind.
 inline constexpr const char *launchOperandKinds[] = {
     "argument", "result",         "workspace", "scalar",
     "extent",   "open_workspace", "number"};
 
-/// What a step does with a value that leaves the device's memory, by its number
-/// in the entry. Of these, the first three have the value's memory as their
+/// What a step does with a value that leaves device memory, identified by its
+/// number within the entry. The first three kinds have the value's memory as
 /// operand, and its bytes.
 struct LaunchTransfer {
   enum Kind {
-    /// The value goes to a store. Its memory is the value's until `Release`.
+    /// The value is written to a store. Its memory stays the value's until
+    /// `Release`.
     Store,
-    /// It comes back into this memory, which is not the value's until `Await`.
+    /// The value is read back into this memory, which is not valid until
+    /// `Await`.
     Fetch,
-    /// What follows may use the value in this memory.
+    /// Subsequent steps may use the value in this memory.
     Await,
-    /// What follows may change the memory that the value was stored from.
+    /// Subsequent steps may overwrite the memory that the value was stored
+    /// from.
     Release,
     /// The value will be fetched soon.
     Load,
-    /// The value is not needed any more.
+    /// The value is no longer needed.
     Drop,
   };
   Kind kind = Store;
@@ -90,20 +94,21 @@ struct LaunchTransfer {
 
   bool hasMemory() const { return kind <= Await; }
 };
-/// In the order of LaunchTransfer::Kind, as JSON has them.
+/// JSON names, in the order of LaunchTransfer::Kind.
 inline constexpr const char *launchTransferKinds[] = {
     "store", "fetch", "await", "release", "load", "drop"};
 
-/// A launch of a kernel; a product by a library, of the operands left, right,
-/// addend and bias where it has them, result, and `bytes` bytes of workspace; a
-/// transfer; or else a copy of `bytes` bytes from operands[0] to operands[1].
+/// One step of a plan: a kernel launch; a library product, with the operands
+/// left, right, addend and bias if present, result, and `bytes` bytes of
+/// workspace; a transfer; or a copy of `bytes` bytes from operands[0] to
+/// operands[1].
 struct LaunchStep {
   std::string kernel;
   std::vector<LaunchOperand> operands;
   int64_t bytes = 0;
   std::optional<Product> product = {};
   std::optional<LaunchTransfer> transfer = {};
-  /// Bytes of a copy, where extents say how many.
+  /// Bytes of a copy, if they depend on open extents.
   std::optional<ExtentExpression> openBytes = {};
 };
 
@@ -117,7 +122,7 @@ struct LaunchKernel {
   int64_t grid = 1;
   int64_t threads = 32;
   int64_t sharedBytes = 0;
-  /// Where extents say how many blocks there are.
+  /// Number of blocks, if it depends on open extents.
   std::optional<ExtentExpression> openGrid = {};
 };
 
@@ -125,26 +130,27 @@ struct LaunchPlan {
   std::vector<LaunchEntry> entries;
   std::vector<LaunchKernel> kernels;
   const LaunchKernel *find(const std::string &name) const;
-  /// Whether a library is needed to follow it.
+  /// Returns whether following the plan needs a product library.
   bool hasProducts() const;
 };
 
-/// Bytes of a value where the open extents are these.
+/// Returns the bytes of a value for the given open extents.
 int64_t bytesOf(const ValueType &type, const int64_t *extents);
 
-/// Bytes behind an operand: of the whole value, or of the workspace from the
-/// offset on. -1 where they grow with extents, and none are given.
+/// Returns the bytes that an operand refers to: those of the whole value, or
+/// the workspace from the offset on; -1 if they depend on extents and none are
+/// given.
 int64_t bytesBehind(const LaunchEntry &entry, const LaunchOperand &operand,
                     const int64_t *extents = nullptr);
 
-/// Where workspace begins that grows with extents, in bytes behind the start of
-/// all workspace.
+/// Returns the byte offset, from the start of all workspace, of an operand in
+/// growing workspace.
 int64_t offsetOf(const LaunchEntry &entry, const LaunchOperand &operand,
                  const int64_t *extents);
 
-/// A plan in the form of JSON, as codegen/nvptx/launch/LaunchPlan.h writes it.
-/// Refuses steps that cannot be run: of kernels or values that there are not,
-/// or beyond a value's end.
+/// Parses a plan from JSON, as written by codegen/nvptx/launch/LaunchPlan.h.
+/// Refuses steps that cannot be run: unknown kernels or values, or accesses
+/// beyond a value's end.
 Result<LaunchPlan> parsePlan(const std::string &text);
 
 } // namespace drawloom::runtime::cuda

@@ -20,25 +20,25 @@ namespace drawloom::runtime {
 
 /// Machine code loaded into this process.
 ///
-/// Loads what Drawloom's code generator emits: relocatable ELF objects for
-/// x86-64 of position-independent functions and constants. They need no linker:
-/// nothing in them is shared with other objects, thread-local, initialized at
-/// run time or unwound, and all that they refer to are functions of the C
-/// library. Whatever else a file holds is refused by name.
+/// Loads the output of Drawloom's code generator: relocatable x86-64 ELF
+/// objects of position-independent functions and constants. They need no
+/// linker: nothing in them is shared with other objects, thread-local,
+/// initialized at run time or unwound, and they refer only to functions of the
+/// C library. Anything else in a file is refused by name.
 class MachineCode {
 public:
   ~MachineCode();
   MachineCode(const MachineCode &) = delete;
   MachineCode &operator=(const MachineCode &) = delete;
 
-  /// Every offset and length in the file is checked before it is used. Refuses
-  /// a file that refers to any symbol but those of cLibrarySymbols(), and names
-  /// it.
+  /// Loads an object file. Every offset and length in the file is checked
+  /// before it is used. A file that refers to any symbol other than those of
+  /// cLibrarySymbols() is refused, and the error names the symbol.
   static Result<std::unique_ptr<MachineCode>> load(std::string_view object);
 
-  /// A global symbol's address; null where there is none of that name.
+  /// Returns a global symbol's address; null if there is no such symbol.
   void *find(std::string_view symbol) const;
-  /// Of memory, in whole pages.
+  /// Bytes of memory, in whole pages.
   size_t bytes() const { return size; }
 
 private:

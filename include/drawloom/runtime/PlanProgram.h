@@ -15,58 +15,60 @@
 
 namespace drawloom::runtime::cuda {
 
-/// What one call of an entry keeps outside the device's memory.
+/// Values that one call of an entry keeps outside device memory.
 class DeviceRecords {
 public:
   virtual ~DeviceRecords() = default;
-  /// In the order of the launches. `memory` where the kind has any.
+  /// Executes a transfer, in the order of the launches. `memory` is null for
+  /// kinds of transfers without memory.
   virtual Status transfer(const LaunchTransfer &transfer, void *memory,
                           int64_t bytes) = 0;
-  /// Between launches: what can go on without waiting.
+  /// Called between launches: advances whatever can proceed without waiting.
   virtual Status progress() { return {}; }
 };
 
-/// Memory and launches of one call of an entry. What is allocated is released
-/// with the session.
+/// Memory and launches of one call of an entry. Memory that it allocates is
+/// released with the session.
 class DeviceSession {
 public:
   struct Argument {
-    /// Memory of the device; null for a number.
+    /// Device memory; null for a number.
     void *memory = nullptr;
-    /// A number: where it is in the host's memory, and its type.
+    /// For a number: its host memory and its type.
     const void *number = nullptr;
     ElementType element = ElementType::F32;
   };
 
   virtual ~DeviceSession() = default;
-  /// Aligned to 256 bytes; not null for 0 bytes.
+  /// Allocates memory, aligned to 256 bytes; not null even for 0 bytes.
   virtual Result<void *> allocate(int64_t bytes) = 0;
   virtual Status upload(void *to, const void *from, int64_t bytes) = 0;
   virtual Status download(void *to, const void *from, int64_t bytes) = 0;
-  /// Stores a number of the host's, whose memory may change when this returns.
+  /// Stores a host number, whose memory may change after the return.
   virtual Status store(void *to, const void *number, int64_t bytes) {
     return upload(to, number, bytes);
   }
   virtual Status copy(void *to, const void *from, int64_t bytes) = 0;
-  /// The scratch pointers of the kernel are the session's business.
+  /// Launches a kernel. The session provides the kernel's scratch pointers.
   virtual Status launch(const LaunchKernel &kernel,
                         const std::vector<Argument> &arguments) = 0;
-  /// A product by a library; fails where the device has none.
+  /// Computes a library product; fails if the device has no library.
   virtual Status multiply(const Product &product,
                           const ProductOperands &operands);
-  /// For an entry that keeps values outside memory; fails where they can be
-  /// nowhere.
+  /// Makes the records of an entry that keeps values outside memory; fails if
+  /// there is nowhere to keep them.
   virtual Result<std::unique_ptr<DeviceRecords>>
   records(const Signature &signature);
 };
 
-/// Code that was loaded onto a device, and the plan to run it by.
+/// Code loaded onto a device, and the plan for running it.
 class PlanProgram : public Executable {
 public:
-  /// `entries` are those of the file: plans do not say what values are called.
+  /// `entries` are those of the file; they provide the names of values, which
+  /// plans lack.
   PlanProgram(LaunchPlan plan, const std::vector<Artifact::Entry> &entries);
   const std::vector<Signature> &signatures() const override { return all; }
-  /// Arguments and results are in the host's memory.
+  /// Runs an entry on arguments and results in host memory.
   Status run(size_t entry, const void *const *arguments, void *const *results,
              unsigned threads, KernelProfile *profile,
              const int64_t *extents) const override;
@@ -75,28 +77,29 @@ public:
   void trim() const override {}
 
 protected:
-  /// `threads`: of the host, where these do the work.
+  /// Opens a session. `threads` are host threads, on devices where these do the
+  /// work.
   virtual Result<std::unique_ptr<DeviceSession>>
   open(unsigned threads) const = 0;
 
-  /// Runs the steps of an entry on memory of the device, but for arguments that
-  /// are numbers. `extents` has the open ones, as bind() finds them; what they
-  /// come to is checked before anything runs.
+  /// Runs the steps of an entry on device memory; only arguments that are
+  /// numbers are in host memory. `extents` are the open extents, as found by
+  /// bind(); the amounts computed from them are checked before anything runs.
   Status follow(DeviceSession &session, size_t entry,
                 const void *const *arguments, void *const *results,
                 KernelProfile *profile, const int64_t *extents) const;
-  /// Whether an argument is handed to kernels by value.
+  /// Returns whether an argument is passed to kernels by value.
   bool isNumber(size_t entry, size_t argument) const;
 
   const LaunchPlan plan;
 
 private:
-  /// The steps, once.
+  /// Runs all steps once.
   Status followOnce(DeviceSession &session, const LaunchEntry &entry,
                     const std::vector<int64_t> &amounts, char *workspace,
                     const void *const *arguments, void *const *results,
                     KernelProfile *profile, const int64_t *extents) const;
-  /// Blocks of a launch, or bytes of a copy.
+  /// Returns the number of blocks of a launch, or the bytes of a copy.
   Result<int64_t> amountOf(const LaunchEntry &entry, const LaunchStep &step,
                            const int64_t *extents) const;
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What drawloom-c/table.h says, as classes.
+// Implements drawloom-c/table.h as classes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,10 +38,10 @@ struct TableCounts {
   int64_t held = 0, mostHeld = 0, waited = 0;
 };
 
-/// Rows that are asked for. All of it but `memory`'s contents is guarded by the
-/// table's mutex once the fetch has been started.
+/// A request for rows. Once the fetch has been started, the table's mutex
+/// guards all of it except the contents of `memory`.
 struct RowFetch {
-  /// Rows by number, and where each goes.
+  /// Row numbers, and where each row goes.
   struct Place {
     int64_t row, at;
   };
@@ -50,7 +50,7 @@ struct RowFetch {
   AlignedBuffer memory;
   enum { waiting, reading, done, failed } state = waiting;
   bool holds = false, dropped = false;
-  int64_t shares = 0; ///< That are to be read, or being read.
+  int64_t shares = 0; ///< Shares still to be read or being read.
   std::string failure;
   bool lacksMemory = false;
 };
@@ -58,12 +58,13 @@ struct RowFetch {
 class RowTable {
 public:
   static Result<std::unique_ptr<RowTable>> open(const TableFile &file);
-  /// All fetches have been dropped.
+  /// All fetches must have been dropped.
   ~RowTable();
-  /// Destroys it where that can be done: not in a child of its process.
+  /// Destroys the table if possible: in a forked child, it does nothing.
   static void close(std::unique_ptr<RowTable> table);
 
-  /// Refuses numbers out of range, and more rows than the memory holds.
+  /// Starts a fetch. Refuses numbers out of range, and more rows than fit into
+  /// the table's memory.
   Result<std::shared_ptr<RowFetch>> start(const void *numbers, bool wide,
                                           int64_t count);
   enum class Outcome { rows, late, failed, lacksMemory };
@@ -72,7 +73,7 @@ public:
   TableCounts counts() const;
 
 private:
-  /// What one thread reads, of places sorted by row.
+  /// The part of a fetch that one thread reads; its places are sorted by row.
   struct Share {
     std::shared_ptr<RowFetch> fetch;
     size_t first, last;
@@ -107,8 +108,8 @@ private:
   std::deque<std::shared_ptr<RowFetch>> waiting;
   std::deque<Share> shares;
   std::vector<std::thread> threads;
-  /// Memory of fetches that are over, the oldest first, for those to come: new
-  /// memory costs as much time as the rows of a file that the system has read.
+  /// Memory of finished fetches, oldest first, for reuse by later ones: new
+  /// memory costs as much time as reading rows that the system has cached.
   std::vector<AlignedBuffer> kept;
   int64_t keptBytes = 0;
   int64_t active = 0; ///< Fetches that are being planned or read.

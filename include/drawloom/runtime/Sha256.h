@@ -14,7 +14,8 @@
 
 namespace drawloom::runtime {
 
-/// FIPS 180-4's SHA-256 in lower-case hexadecimal digits.
+/// Returns the SHA-256 (FIPS 180-4) of `bytes` in lower-case hexadecimal
+/// digits.
 std::string sha256(std::string_view bytes);
 
 } // namespace drawloom::runtime

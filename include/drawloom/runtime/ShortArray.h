@@ -14,9 +14,9 @@
 
 namespace drawloom::runtime {
 
-/// An array of a length that is known when it is made; its elements are not
-/// initialised. A short one costs no allocation: a call of a small program
-/// takes less time than that.
+/// An array whose length is fixed at construction; its elements are
+/// uninitialized. A short array needs no allocation: a call of a small program
+/// takes less time than an allocation.
 template <typename T, size_t shortLength = 32> class ShortArray {
 public:
   explicit ShortArray(size_t length)

@@ -15,7 +15,7 @@
 
 namespace drawloom::runtime {
 
-/// Success, or one message that says what failed, where, why and what to do.
+/// Success, or a message that says what failed, where, why and what to do.
 class [[nodiscard]] Status {
 public:
   Status() = default;
@@ -24,7 +24,7 @@ public:
     status.text = std::move(message);
     return status;
   }
-  /// Of a disk, or what stands for one.
+  /// Makes an error of a disk, or of a device that stands for one.
   static Status storageError(std::string message) {
     Status status = error(std::move(message));
     status.storage = true;
@@ -39,7 +39,7 @@ private:
   bool storage = false;
 };
 
-/// A value, or why there is none.
+/// A value, or the error that explains why there is none.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : value(std::move(value)) {}

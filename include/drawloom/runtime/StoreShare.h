@@ -14,7 +14,8 @@
 
 namespace drawloom::runtime {
 
-/// Bytes that a store has of the memory that a program may have with it.
+/// Returns the store's share, in bytes, of the memory that a program and its
+/// store may use together.
 inline int64_t storeShare(int64_t memory) {
   constexpr int64_t mebibyte = 1 << 20;
   return std::clamp(memory / 4, 8 * mebibyte, 256 * mebibyte);

@@ -19,21 +19,21 @@
 
 namespace drawloom::runtime {
 
-/// Threads that are somebody else's: `run` calls work(data, i) once for each i
-/// in [0, count), on any threads, and returns when all calls have.
+/// The caller's own threads: `run` calls work(data, i) once for each i in [0,
+/// count), on any threads, and returns when all calls have returned.
 struct Team {
   void *context = nullptr;
   void (*run)(void *context, unsigned count,
               void (*work)(void *data, unsigned index), void *data) = nullptr;
 };
 
-/// What this thread's calls of programs run on from now on, in place of a
-/// pool's threads; an empty team for those again.
+/// Makes this thread's subsequent program calls run on `team` instead of a
+/// pool's threads; an empty team restores the pool.
 void useTeam(const Team &team);
 
 /// Threads that share out the blocks of kernels. Any number of callers may use
 /// one pool at once; each takes part in its own work, so that a caller makes
-/// progress even where every thread of the pool is busy or none could be made.
+/// progress even if every thread of the pool is busy or none could be created.
 class ThreadPool {
 public:
   ThreadPool() = default;
@@ -42,27 +42,27 @@ public:
   /// No call may be in progress.
   ~ThreadPool();
 
-  /// The pool that programs of this process use unless told otherwise.
+  /// Returns the pool that programs of this process use by default.
   static ThreadPool &shared();
 
   /// Cuts [0, blocks) into contiguous ranges, which at most `threads` threads
-  /// take, one after the other, until none is left: a thread that is slower
-  /// than the others, or comes late, takes fewer. Ranges come in rounds of
-  /// `threads` equal ones, and each round is half of what is left, so that
-  /// there are few of them and the last ones are short. The cut depends on the
-  /// two numbers only. `scratch`, if not null, holds `scratchBytes` for each of
-  /// the `threads`; each has its own part. `threads` of 0 counts as 1, and one
-  /// thread takes all blocks as one range. Where the caller has a team, that
-  /// runs them.
+  /// take one after another until none is left: a thread that is slow or starts
+  /// late takes fewer. Ranges come in rounds of `threads` equal ones, and each
+  /// round covers half of the remaining blocks, so that there are few ranges
+  /// and the last ones are short. The cut depends on `blocks` and `threads`
+  /// only. `scratch`, if not null, holds `scratchBytes` for each of the
+  /// `threads`; each has its own part. `threads` of 0 counts as 1, and a single
+  /// thread takes all blocks as one range. If the caller has a team, the team
+  /// runs the ranges.
   void parallelFor(DrawloomKernel kernel, void **arguments, int64_t blocks,
                    unsigned threads, void *scratch, int64_t scratchBytes);
 
-  /// Threads that exist, besides the callers.
+  /// Returns the number of existing threads, not counting callers.
   unsigned workers();
 
 private:
-  /// What each of at most `shares` threads does once: it takes ranges until
-  /// none is left.
+  /// A job for at most `shares` threads, each of which takes ranges until none
+  /// is left.
   struct Job {
     DrawloomKernel kernel;
     void **arguments;
@@ -70,8 +70,8 @@ private:
     int64_t shares;
     char *scratch;
     int64_t scratchBytes;
-    std::atomic<int64_t> ranges{0}; ///< Those that somebody has taken.
-    int64_t next = 0;               ///< The first share nobody has taken.
+    std::atomic<int64_t> ranges{0}; ///< Ranges already taken.
+    int64_t next = 0;               ///< First share not yet taken.
     int64_t done = 0;
   };
 
@@ -80,15 +80,17 @@ private:
   void makeWorkers(unsigned count);
 
   std::mutex mutex;
-  std::condition_variable wake; ///< For workers: there is a job, or the end.
+  /// For workers: a job arrived, or the pool ends.
+  std::condition_variable wake;
   std::condition_variable finished; ///< For callers: all shares are done.
-  std::vector<Job *> jobs;          ///< Those with shares to take.
+  std::vector<Job *> jobs;          ///< Jobs with shares still to be taken.
   std::vector<pthread_t> handles;
   bool stop = false;
 };
 
-/// What a program is given to run its blocks on up to `threads` threads of
-/// `pool`. The three must outlive the call of the entry.
+/// The host interface of a program whose blocks run on up to `threads` threads
+/// of `pool`. The pool, the scratch memory and this struct must outlive the
+/// call of the entry.
 struct PoolHost {
   ThreadPool *pool;
   unsigned threads;

@@ -15,25 +15,26 @@
 
 namespace drawloom {
 
-/// Ops behind a block program that need, for each part of what they make, the
-/// part of one of its results that a block writes at a time.
+/// Ops that follow a block program and that need, for each part of their
+/// result, only the part of one of its results that a block writes at a time.
 struct ConsumedParts {
   mlir::OpResult result;
-  /// What they make. Nobody else reads the result.
+  /// The result of the ops. The block program's result has no other users.
   mlir::Value output;
-  mlir::OpOperand *tile; ///< What is written of the result,
-  SliceChain cut;        ///< and where.
+  mlir::OpOperand *tile; ///< The tile of the result that a block writes.
+  SliceChain cut;        ///< The part of the result that the tile is.
   llvm::SmallPtrSet<mlir::Operation *, 8> ops;
-  /// What else they read, and which part for each of theirs.
+  /// The other values that the ops read, and which part of each.
   llvm::SmallVector<std::pair<mlir::Value, SliceChain>> others;
 };
 
-/// The longest such chain that makes one tensor of the result's type.
+/// Returns the longest such chain of ops that makes one tensor of the result's
+/// type.
 std::optional<ConsumedParts> findConsumers(mlir::scf::ForallOp forall,
                                            mlir::OpResult result);
 
-/// Computes them on each part before it is written. False, and nothing is done,
-/// where something that they read needs the block program first.
+/// Computes the ops on each part before it is written. If a value that they
+/// read depends on the block program, does nothing and returns false.
 bool fuseConsumers(mlir::RewriterBase &rewriter, mlir::scf::ForallOp forall,
                    const ConsumedParts &parts);
 

@@ -7,14 +7,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block program reads a tensor by slices of slices, and where rows are
-// missing by rows that it names: the steps of a cut. A structured op that made
-// the tensor can make the part alone, from the same cut of what it reads.
+// A block program reads a tensor by slices of slices and, where its rows are
+// sparse, by rows that it names: the steps of a cut. A structured op that made
+// the tensor can compute just the part, from the same cut of its operands.
 //
-// linalg's own tiling makes a slice of one op. It knows no rows by number, and
-// leaves dimensions of extent 1 where a slice takes a single index, so that
-// each op would have to be made smaller again; several steps and several ops at
-// once are as short from scratch.
+// linalg's own tiling slices one op at a time. It does not support rows by
+// number, and keeps dimensions of extent 1 where a slice takes a single index,
+// so that each op would have to be rank-reduced again. Handling several steps
+// and ops at once takes about as much code from scratch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,13 +27,13 @@
 
 namespace drawloom {
 
-/// What a step does to one dimension.
+/// The effect of a step on one dimension.
 struct DimCut {
   enum Kind {
-    Whole, ///< Nothing.
-    Part,  ///< `size` entries from `offset` on.
-    Index, ///< The entry at `offset`; the dimension is gone.
-    Rows,  ///< The rows that the step names, 0 for negative numbers.
+    Whole, ///< Unchanged.
+    Part,  ///< `size` entries starting at `offset`.
+    Index, ///< The entry at `offset`; the dimension is dropped.
+    Rows,  ///< The rows that the step names; negative numbers give 0.
   };
   Kind kind = Whole;
   mlir::OpFoldResult offset, size;
@@ -45,11 +45,12 @@ struct DimCut {
 
 /// One slice, or rows gathered by number.
 struct SliceStep {
-  /// For each dimension of the value, those that earlier steps took included.
+  /// One entry for each dimension of the value, including those dropped by
+  /// earlier steps.
   llvm::SmallVector<DimCut> dims;
-  /// The numbers of `Rows`.
+  /// The row numbers of `Rows`.
   mlir::Value rows;
-  /// Numbers of this step are known before this op.
+  /// The values that this step uses are defined before this op.
   mlir::Operation *at;
 
   bool touches() const {
@@ -60,69 +61,70 @@ struct SliceStep {
 
 using SliceChain = llvm::SmallVector<SliceStep>;
 
-/// The cut that a chain of slices, perhaps with a gather behind it, makes of
-/// the first one's source, or that a chain of slices and an insertion or
-/// scattering behind them writes. Nothing where strides are not 1. Steps that
-/// take all that is there are left out.
+/// Returns the cut that a chain of slices, possibly followed by a gather, makes
+/// of its source, or that a chain of slices followed by an insertion or scatter
+/// writes. Returns nothing if strides are not 1. Steps that take everything are
+/// left out.
 std::optional<SliceChain> cutOf(llvm::ArrayRef<mlir::Operation *> chain);
 
-/// The same cut of what lies along loops as `map` says (a projected
-/// permutation), by loop.
+/// Returns, by loop, the cut of loops that corresponds to a cut of a value
+/// indexed by `map` (a projected permutation).
 SliceChain onLoops(const SliceChain &cut, mlir::AffineMap map);
-/// And of an operand that lies along loops as `map` says.
+/// Returns the cut of an operand indexed by `map` that corresponds to a cut of
+/// the loops.
 SliceChain onOperand(const SliceChain &loops, mlir::AffineMap map);
 
-/// The extents of a tensor after a cut; dynamic where they are not known.
+/// Returns the extents of a tensor after a cut; dynamic where unknown.
 llvm::SmallVector<int64_t> shapeAfter(const SliceChain &cut,
                                       mlir::RankedTensorType type);
 
-/// Whether a cut can be read from memory: rows are gathered along the first
-/// dimension that is left.
+/// Returns whether a cut can be read from memory: rows must be gathered along
+/// the first remaining dimension.
 bool canRead(const SliceChain &cut);
 
-/// Whether an op computes each part of its results from the same part of its
-/// operands, and is no product of matrices. It may ask where it is.
+/// Returns whether an op computes each part of its results from the same part
+/// of its operands and is no matrix product. The op may use `linalg.index`.
 bool canBeCut(mlir::Operation *op);
 
-/// The cut of what `op` gives other dimensions to, whose parts are those of its
-/// result. Nothing where a part lies along several dimensions that were one.
-/// Without a builder, offsets are those of the last of such dimensions only.
+/// Returns the cut of the source of a reshape that corresponds to a cut of its
+/// result. Returns nothing if a part spans several dimensions that were one.
+/// Without a builder, only the offsets of the last of such dimensions are used.
 std::optional<SliceChain> cutOfSource(mlir::tensor::ExpandShapeOp op,
                                       const SliceChain &cut,
                                       mlir::OpBuilder *builder = nullptr);
 
-/// What a part of gathered rows is made of.
+/// The cuts that make up a part of gathered rows.
 struct GatherCut {
-  SliceChain source; ///< All rows, of which these are gathered.
-  SliceChain rows;   ///< Of the numbers of rows.
+  SliceChain source; ///< The source rows from which rows are gathered.
+  SliceChain rows;   ///< The row numbers.
 };
-/// Nothing where a single row is taken.
+/// Returns nothing if a single row is taken.
 std::optional<GatherCut> cutOfGather(const SliceChain &cut);
 
-/// Operations that an op does in one iteration, an addition being one. A rough
-/// measure: what a processor has an instruction for, slow or fast, or a
-/// polynomial of some fifteen terms.
+/// Returns the operations of one iteration of an op, in units of an addition. A
+/// rough measure: an operation with its own instruction, fast or slow, or a
+/// polynomial of about fifteen terms.
 double operationsOf(mlir::linalg::LinalgOp op);
 
-/// Writes parts of values.
+/// Builds parts of values.
 class PartBuilder {
 public:
-  /// With `packs`, rows with gaps between them are copied together before slow
-  /// operations read them. For results that lie in rows of another distance:
-  /// processors let a load wait for an earlier store where the last twelve bits
-  /// of both addresses are alike, as they often are then, and an exponential
-  /// that is to be stored takes long.
+  /// With `packs`, rows with gaps between them are copied into contiguous
+  /// memory before slow operations read them. This is for results whose rows
+  /// have another stride: processors delay a load behind an earlier store if
+  /// the low twelve bits of the addresses match, which is then frequent, and a
+  /// store of a slow operation such as an exponential takes long.
   PartBuilder(mlir::RewriterBase &rewriter,
               const llvm::SmallPtrSetImpl<mlir::Operation *> &computed,
               bool packs)
       : b(rewriter), computed(computed), packs(packs) {}
 
-  /// The part of a value: what is known of it, or computed by its op where that
-  /// is one of those to compute, or read.
+  /// Returns the part of a value: one that is known already, or computed by the
+  /// value's op if that is one of those to compute, or read from memory.
   mlir::Value part(mlir::Value value, const SliceChain &cut);
-  /// The same, with zeros in rows that a negative number names.
+  /// Like part(), but with zeros in rows with negative numbers.
   mlir::Value maskedPart(mlir::OpResult value, const SliceChain &cut);
-  /// The parts of an op's results, by the cut of its loops.
+  /// Computes the parts of an op's results, given the cut of its loops.
   llvm::SmallVector<mlir::Value> compute(mlir::linalg::LinalgOp op,
                                          SliceChain loops, bool masked = false);
 

@@ -13,15 +13,15 @@
 
 namespace drawloom {
 
-/// Products of open rows with a matrix that is too large to be read again for
-/// every few of them become blocks of some columns and many rows, together with
-/// the ops that only go on from their sums. Returns whether there were any.
+/// Turns products of open rows with a matrix that is too large to be read again
+/// for every few rows into blocks of a few columns and many rows, together with
+/// the ops that only use their sums. Returns whether there were any.
 bool cutWideProducts(mlir::Block &block, RowAnalysis &rows,
                      const RowCostOptions &options);
 
-/// Sums over rows that are too large for blocks of rows to carry become blocks
-/// of some of their elements, which go through all rows. Returns whether there
-/// were any.
+/// Turns sums over rows that are too large to be carried by blocks of rows into
+/// blocks that each compute some of the sum's elements over all rows. Returns
+/// whether there were any.
 bool cutWideSums(mlir::Block &block, RowAnalysis &rows,
                  const RowCostOptions &options);
 

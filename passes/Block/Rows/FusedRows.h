@@ -14,16 +14,16 @@
 
 namespace drawloom {
 
-/// The groups of ops of a function that fuse-rows would make block programs of.
-/// Changes nothing. Fails, with a diagnostic, where the function says of its
-/// tiles what cannot be.
+/// Returns the groups of a function's ops that fuse-rows would turn into block
+/// programs, without changing anything. Fails, with a diagnostic, if the
+/// function requests impossible tiles.
 llvm::FailureOr<llvm::SmallVector<llvm::SmallVector<mlir::Operation *>>>
 findFusedRows(mlir::func::FuncOp function, const FuseRowsOptions &options);
 
-/// Options of fuse-rows as text, which passes have among their own that ask
-/// what it would do.
+/// Converts the options of fuse-rows to text, for passes that query its
+/// decisions and embed its options in their own.
 std::string toText(const FuseRowsOptions &options);
-/// Reports what is wrong at `loc`.
+/// Parses the options of fuse-rows; reports errors at `loc`.
 llvm::FailureOr<FuseRowsOptions> parseFuseRowsOptions(llvm::StringRef text,
                                                       mlir::Location loc);
 

@@ -15,46 +15,48 @@
 
 namespace drawloom {
 
-/// The class that a block's work is parallel over, seen from its values and
-/// ops.
+/// The dimension class that a block's work is parallel over (the rows), queried
+/// by values and ops.
 class RowAnalysis {
 public:
-  /// Chooses the class whose parallel loops carry the most work; nothing if no
-  /// loop of at least two iterations is parallel. Where there are extents that
-  /// the program leaves open, it is one of these.
+  /// Chooses the class whose parallel loops carry the most work; returns
+  /// nothing if no loop of at least two iterations is parallel. If the program
+  /// leaves extents open, the class is one of these.
   static std::optional<RowAnalysis> create(mlir::Block &block);
 
-  /// The same rows, seen again after ops were added and removed; none if
-  /// nothing but constants has them.
+  /// Repeats the analysis for the same rows after ops were added and removed;
+  /// returns nothing if only constants have the rows.
   std::optional<RowAnalysis> refreshed(mlir::Block &block);
 
-  /// How many rows there are; a call says it where they are open.
+  /// Returns the number of rows; if it is open, each call chooses it.
   int64_t rows() const { return numRows; }
   bool isOpen() const { return mlir::ShapedType::isDynamic(numRows); }
-  /// Whether they are open in the program, and known here as those of one call.
+  /// Returns whether the rows are open in the program, but known here because
+  /// they are those of one call.
   bool isOfCall() const { return ofCall; }
-  /// Whether the program leaves them open, whether they are known here or not.
+  /// Returns whether the program leaves the number of rows open, whether or not
+  /// it is known here.
   bool isOpenInProgram() const { return openInProgram; }
-  /// How many there are, asked of arguments of the block where they are open:
-  /// of one that has them, or of those that have the two extents that they are
-  /// the product of. Null where no argument has them.
+  /// Returns the number of rows. If it is open, it is queried from an argument
+  /// of the block that has the rows, or from arguments that have the two
+  /// extents of which it is the product. Null if there are no such arguments.
   mlir::OpFoldResult extent(mlir::OpBuilder &builder, mlir::Block &block);
-  /// The dimension of a tensor that counts rows, or none.
+  /// Returns the dimension of a tensor that counts rows, or none.
   std::optional<unsigned> rowDim(mlir::Value value);
-  /// The loop of a structured op that runs over the rows, or none.
+  /// Returns the loop of a structured op that runs over the rows, or none.
   std::optional<unsigned> rowLoop(mlir::Operation *op);
-  /// Whether an op works on rows: it has a tile of its own in the block
+  /// Returns whether an op works on rows, so that it has a tile in the block
   /// program.
   bool isMember(mlir::Operation *op);
-  /// The first op that relates rows with rows (x times its own transpose),
-  /// which no tile of rows can compute; null if there is none.
+  /// Returns the first op that relates rows to rows (x times its own
+  /// transpose), which no tile of rows can compute; null if there is none.
   mlir::Operation *findRowsAgainstRows(mlir::Block &block);
-  /// The first op that works on rows and has another open extent, or a known
-  /// number of open rows; null if there is none.
+  /// Returns the first op that works on rows and has another open extent, or a
+  /// known number of open rows; null if there is none.
   mlir::Operation *findOtherOpenExtent(mlir::Block &block);
   /// Declares that a dimension of a new value counts rows.
   void addRowDim(mlir::Value value, unsigned dim);
-  /// Has to be called before an op is erased.
+  /// Must be called before an op is erased.
   void forget(mlir::Operation *op) { classes.forget(op); }
 
 private:
@@ -64,7 +66,8 @@ private:
       : classes(std::move(classes)), row(row), numRows(numRows), ofCall(ofCall),
         openInProgram(openInProgram) {}
 
-  /// An argument's dimension of a class; null where none has it.
+  /// Returns an argument and its dimension of the given class; null if no
+  /// argument has one.
   std::pair<mlir::Value, unsigned> argumentOf(DimensionClasses::Class wanted,
                                               mlir::Block &block);
 

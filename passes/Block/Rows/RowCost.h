@@ -15,32 +15,33 @@
 
 namespace drawloom {
 
-/// What fuse-rows was given, and what a function says of itself.
+/// Options of fuse-rows, plus what the function itself specifies.
 struct RowCostOptions : FuseRowsOptions {
   RowCostOptions() = default;
   explicit RowCostOptions(const FuseRowsOptions &options)
       : FuseRowsOptions(options) {}
-  /// What takes the place of summedProductBytes, if it is not 0; but the fewest
-  /// rows of a tile have the ordinary budget.
+  /// If not 0, replaces summedProductBytes, except for tiles of the min number
+  /// of rows, which keep the ordinary budget.
   int64_t chosenBytes = 0;
 };
 
-/// What one row of a region costs.
+/// The cost of one row of a region.
 struct RowFootprint {
-  /// Largest sum of row values alive at once, bytes per row; with
-  /// RowCostOptions::wideProducts, where `isWide`, of those that are neither
-  /// read from outside of the region nor written there.
+  /// Max bytes per row of the row values that are alive at once. If `isWide`
+  /// (see RowCostOptions::wideProducts), counts only those that are neither
+  /// read from outside the region nor written there.
   int64_t tileBytesPerRow = 0;
   bool isWide = false;
-  /// Operands that every block reads whole and in full, bytes.
+  /// Bytes of operands that every block reads in full.
   int64_t uniformBytes = 0;
   int64_t accumulatorBytes = 0;
   /// Body operations per row.
   int64_t operationsPerRow = 0;
 
-  /// What has to stay in the cache while a tile runs through. Not what is swept
-  /// once for each tile: 64 rows do so much with a weight that is read, or a
-  /// sum that is read and written, that even memory keeps up.
+  /// Returns the bytes that must stay in the cache while a tile is computed.
+  /// Operands and accumulators that are swept once per tile are not included:
+  /// 64 rows do enough work for each weight that is read, and for each
+  /// accumulator that is updated, that even main memory keeps up.
   int64_t workingSet(int64_t tileRows) const {
     return tileBytesPerRow * tileRows;
   }
@@ -49,18 +50,19 @@ struct RowFootprint {
 RowFootprint measureRows(const RowRegion &region, RowAnalysis &rows,
                          const RowCostOptions &options);
 
-/// Cuts a region, in program order, into pieces that fit; a region that fits
-/// stays whole. Tiles of 64 rows have to fit; fewer rows do where what is swept
-/// for each tile fits as well. An op that does not fit alone is a piece.
+/// Splits a region, in program order, into pieces that fit; a region that fits
+/// stays whole. Tiles of `maxRows` rows must fit; fewer rows suffice if the
+/// bytes swept for each tile fit as well. An op that does not fit alone becomes
+/// a piece of its own.
 llvm::SmallVector<RowRegion> splitToFit(const RowRegion &region,
                                         RowAnalysis &rows,
                                         const RowCostOptions &options);
 
-/// Budget of the working set of a tile of these ops, bytes.
+/// Returns the budget, in bytes, for the working set of a tile of these ops.
 int64_t tileBudget(const RowRegion &region, RowAnalysis &rows,
                    const RowCostOptions &options);
 
-/// Nothing if not even the smallest tile fits the budget.
+/// Returns nothing if not even the smallest tile fits the budget.
 std::optional<RowSchedule> scheduleRows(const RowRegion &region,
                                         RowAnalysis &rows,
                                         const RowFootprint &footprint,

@@ -16,59 +16,63 @@
 
 namespace drawloom {
 
-/// A sum (or another associative combination) over rows.
+/// A sum (or another associative reduction) over rows.
 struct RowPartial {
   mlir::OpResult value;
   mlir::Operation *combiner;
-  /// What the finished sum is added to.
+  /// The initial value that the finished sum is added to.
   mlir::Value init;
   mlir::RankedTensorType type() const {
     return mlir::cast<mlir::RankedTensorType>(value.getType());
   }
 };
 
-/// The row ops of one phase: they become one block program.
+/// The row ops of one phase, which become one block program.
 struct RowRegion {
   llvm::SmallVector<mlir::Operation *> ops;
-  /// Row values that something outside reads.
+  /// Row values with users outside the region.
   llvm::SetVector<mlir::Value> results;
   llvm::SmallVector<RowPartial> partials;
 };
 
-/// How a region is cut. A function of shapes alone, so that the bits of a
-/// result depend neither on the machine nor on the number of threads.
+/// Describes how a region is split into blocks and tiles. It depends on shapes
+/// alone, so that the bits of a result depend neither on the machine nor on the
+/// number of threads.
 struct RowSchedule {
   int64_t tileRows = 0;
-  /// Of blocks that carry sums: how many there are at most, and the tiles that
-  /// make such a block worth its sums. 0: blocks carry none, and have one tile.
+  /// For blocks that carry sums: the max number of blocks, and the number of
+  /// tiles that makes a block worth its sums. 0: blocks carry no sums and have
+  /// one tile each.
   int64_t mostBlocks = 0, enoughTiles = 0;
   /// Extents of the part of a region's only sum that one block carries: there
-  /// is a block for each part and range of rows. Empty: all of it.
+  /// is one block for each part and range of rows. Empty: each block carries
+  /// the whole sum.
   llvm::SmallVector<int64_t> sumPart;
-  /// Whether what is left of a tile goes in tiles that no number of rows
-  /// changes, also where that number is known.
+  /// Whether the remainder of rows is processed in tiles whose size does not
+  /// depend on the number of rows, even if that number is known.
   bool restInSteps = false;
-  /// Whether each of these tiles is a block of its own.
+  /// Whether each tile of the remainder is a block of its own.
   bool restInBlocks = false;
-  /// Whether the block program has an attribute that says tileRows.
+  /// Whether the block program gets an attribute with tileRows.
   bool isNoted = false;
 };
 
-/// What follows from the schedule and the number of rows: numbers, or what
-/// computes them when a call says how many rows it has.
+/// The blocks that follow from the schedule and the number of rows: constants,
+/// or values computed from an open number of rows.
 struct RowBlocks {
-  /// Blocks of whole tiles, and tiles that one walks through, carrying its
-  /// sums; the last one perhaps fewer.
+  /// Number of blocks of whole tiles, and number of tiles per block, whose sums
+  /// are carried from tile to tile; the last block may have fewer.
   mlir::OpFoldResult count, tilesPerBlock;
-  /// Rows behind these, fewer than a tile: one more block has them.
+  /// Remainder of rows, fewer than a tile, which one more block computes.
   mlir::OpFoldResult rest;
 };
 RowBlocks blocksOf(const RowSchedule &schedule, mlir::OpFoldResult rows,
                    IndexMath math);
 
-/// Replaces a region by a forall over blocks, one more for the rest, and the
-/// second stages that combine the partials in the order of the blocks. There
-/// are as many rows as the product of `factors`, which are one or two.
+/// Replaces a region by a forall over blocks, one more block for the remainder,
+/// and the second stages that combine the partial results in the order of the
+/// blocks. The number of rows is the product of `factors`, of which there are
+/// one or two.
 llvm::LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
                                     const RowSchedule &schedule,
                                     mlir::OpFoldResult extent);

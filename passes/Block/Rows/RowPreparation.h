@@ -14,12 +14,11 @@
 namespace drawloom {
 
 /// Rewrites the members of a block so that their tiles are efficient:
-///  - a sum over rows that also sums other dimensions (a loss) keeps those as
-///    lanes, which one small op adds up after the second stage;
-///  - a contraction that reads an operand without rows across its inner
-///  dimension
-///    (dz times W transposed) gets a transposed copy, made once for all blocks,
-///    if `packUniform`.
+///  - a sum over rows that also reduces other dimensions (a loss) keeps those
+///    as lanes, which one small op adds up after the second stage;
+///  - a contraction that reads an operand without rows across its contraction
+///    dimension (dz times W transposed) gets a transposed copy, made once for
+///    all blocks, if `packUniform`.
 /// Invalidates `rows`.
 void prepareRows(mlir::Block &block, RowAnalysis &rows, bool packUniform);
 
