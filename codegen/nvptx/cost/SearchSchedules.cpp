@@ -156,13 +156,14 @@ struct NvptxSearchSchedules
       candidates.push_back(std::move(candidate));
     }
     // Sums across warps, or of the rows of a warp, round as these are cut.
-    const Estimate &first = candidates.front().said;
-    const Estimate &other = candidates.back().said;
-    if (given->warps == 0 &&
-        (scansInLoops(kernel) ? first.registers > mostPredictedOfScans &&
-                                    other.registers < first.registers
-                              : other.spilled < first.spilled))
-      std::swap(candidates.front(), candidates.back());
+    bool scans = scansInLoops(kernel);
+    for (Candidate &other : llvm::drop_begin(candidates)) {
+      Candidate &best = candidates.front();
+      if (scans ? best.said.registers > mostPredictedOfScans &&
+                      other.said.registers < best.said.registers
+                : other.said.spilled < best.said.spilled)
+        std::swap(best, other);
+    }
     adopt(kernel, candidates);
   }
 
