@@ -261,6 +261,8 @@ private:
                        mlir::NVVM::ShflKind kind);
 
   mlir::LogicalResult lowerDot(tile::DotOp op);
+  class Mma;
+  class OuterProducts;
   void lowerMma(tile::DotOp op);
   mlir::Value before(tile::ScanOp op, const tile::Layout::Runs &runs,
                      mlir::Value sum);

@@ -146,6 +146,12 @@ public:
                                bool backward);
 
 private:
+  /// The entries [count, ...] or [...] of a head, from `at` on; of the other
+  /// dimensions what `within` says, by offset and size, or all.
+  Slice ofHead(Tiles &t, Value head, Value tensor, Value at, int64_t count,
+               ArrayRef<std::pair<int64_t, int64_t>> within);
+  /// `state` decayed (null: not at all), plus the end of a segment.
+  Value addDecayed(Tiles &t, Value end, Value decays, Value state);
   /// The identity for each segment and each of `heads`.
   Value identities(int64_t heads);
   /// How many heads have a matrix of their own.
@@ -257,6 +263,45 @@ static int64_t partsOfMatrix(int64_t size) {
   return size / parts < least ? 1 : parts;
 }
 
+Slice Cut::ofHead(Tiles &t, Value head, Value tensor, Value at, int64_t count,
+                  ArrayRef<std::pair<int64_t, int64_t>> within) {
+  RankedTensorType type = Recurrence::type(tensor);
+  if (int64_t shared = whole.heads / type.getDimSize(1); shared > 1)
+    head = arith::DivUIOp::create(b, loc, head, t.index(shared));
+  Slice slice;
+  slice.offsets = {at, head};
+  slice.sizes = {b.getIndexAttr(count), b.getIndexAttr(1)};
+  SmallVector<int64_t> shape;
+  if (count != 1)
+    shape.push_back(count);
+  for (auto [dim, extent] : llvm::enumerate(type.getShape().drop_front(2))) {
+    auto [offset, size] = dim < within.size()
+                              ? within[dim]
+                              : std::pair<int64_t, int64_t>(0, extent);
+    slice.offsets.push_back(b.getIndexAttr(offset));
+    slice.sizes.push_back(b.getIndexAttr(size));
+    shape.push_back(size);
+  }
+  slice.strides.assign(slice.offsets.size(), b.getIndexAttr(1));
+  slice.type = RankedTensorType::get(shape, type.getElementType());
+  return slice;
+}
+
+Value Cut::addDecayed(Tiles &t, Value end, Value decays, Value state) {
+  if (!decays)
+    return t.generic({{end, "kv"}}, {{state, "kv"}},
+                     [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                       return {s.add(e[1], e[0])};
+                     })[0];
+  StringRef loops = whole.rates                           ? "kv"
+                    : whole.decayKind == DecayKind::Value ? "v"
+                                                          : "k";
+  return t.generic({{end, "kv"}, {decays, loops}}, {{state, "kv"}},
+                   [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
+                     return {s.fma(e[1], e[2], e[0])};
+                   })[0];
+}
+
 std::pair<Value, Value> Cut::fold(Value transition, Value ends, Value start,
                                   bool backward) {
   SmallVector<int64_t> all = stateShape(sequences(), whole.valueSize);
@@ -275,31 +320,9 @@ std::pair<Value, Value> Cut::fold(Value transition, Value ends, Value start,
   Tiles t(b, loc, wide);
   Value sequence = forall.getInductionVar(0);
   Value first = arith::MulIOp::create(b, loc, sequence, t.index(segments));
-  // The entries [count, ...] or [...] of a head, from `at` on; of the other
-  // dimensions what `within` says, by offset and size, or all.
   auto slice = [&](Value tensor, Value at, int64_t count,
                    ArrayRef<std::pair<int64_t, int64_t>> within = {}) {
-    RankedTensorType type = Recurrence::type(tensor);
-    Value head = forall.getInductionVar(1);
-    if (int64_t shared = whole.heads / type.getDimSize(1); shared > 1)
-      head = arith::DivUIOp::create(b, loc, head, t.index(shared));
-    Slice slice;
-    slice.offsets = {at, head};
-    slice.sizes = {b.getIndexAttr(count), b.getIndexAttr(1)};
-    SmallVector<int64_t> shape;
-    if (count != 1)
-      shape.push_back(count);
-    for (auto [dim, extent] : llvm::enumerate(type.getShape().drop_front(2))) {
-      auto [offset, size] = dim < within.size()
-                                ? within[dim]
-                                : std::pair<int64_t, int64_t>(0, extent);
-      slice.offsets.push_back(b.getIndexAttr(offset));
-      slice.sizes.push_back(b.getIndexAttr(size));
-      shape.push_back(size);
-    }
-    slice.strides.assign(slice.offsets.size(), b.getIndexAttr(1));
-    slice.type = RankedTensorType::get(shape, type.getElementType());
-    return slice;
+    return ofHead(t, forall.getInductionVar(1), tensor, at, count, within);
   };
   auto extract = [&](Value tensor, const Slice &part) -> Value {
     return tensor::ExtractSliceOp::create(
@@ -361,23 +384,10 @@ std::pair<Value, Value> Cut::fold(Value transition, Value ends, Value start,
             next.push_back(sum);
             continue;
           }
-          if (!transition) {
-            next.append(
-                t.generic({{end, "kv"}}, {{states[p], "kv"}},
-                          [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                            return {s.add(e[1], e[0])};
-                          }));
-            continue;
-          }
-          Value m = extract(transition, slice(transition, at, 1));
-          StringRef loops = whole.rates                           ? "kv"
-                            : whole.decayKind == DecayKind::Value ? "v"
-                                                                  : "k";
-          next.append(
-              t.generic({{end, "kv"}, {m, loops}}, {{states[p], "kv"}},
-                        [](ScalarBuilder &s, ValueRange e) -> Tiles::Values {
-                          return {s.fma(e[1], e[2], e[0])};
-                        }));
+          Value m;
+          if (transition)
+            m = extract(transition, slice(transition, at, 1));
+          next.push_back(addDecayed(t, end, m, states[p]));
         }
         return next;
       });

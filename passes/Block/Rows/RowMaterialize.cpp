@@ -343,6 +343,28 @@ SmallVector<Value> cutParts(OpBuilder &b, Location loc, scf::ForallOp forall,
   return parts;
 }
 
+/// The first row of a block, and how many it has.
+std::pair<Value, OpFoldResult> rowsOfBlock(OpBuilder &b, Location loc,
+                                           Value block, const BlockRange &range,
+                                           const RowSchedule &schedule) {
+  IndexMath math(b, loc);
+  Value first = getValueOrCreateConstantIndexOp(
+      b, loc, math.mul(OpFoldResult(block), range.blockRows));
+  if (!isZeroInteger(range.firstRow))
+    first = getValueOrCreateConstantIndexOp(
+        b, loc, math.add(OpFoldResult(first), range.firstRow));
+  std::optional<int64_t> ofBlock = getConstantIntValue(range.blockRows),
+                         ofAll = getConstantIntValue(range.rows);
+  bool areEqual = ofBlock && ofAll ? *ofAll % *ofBlock == 0
+                                   : range.isRest || schedule.mostBlocks == 0;
+  if (areEqual)
+    return {first, range.blockRows};
+  // The last block has fewer tiles.
+  return {first,
+          math.min(range.blockRows,
+                   math.sub(math.add(range.firstRow, range.rows), first))};
+}
+
 FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
                                      RowRegion &region, RowAnalysis &rows,
                                      const BlockRange &range,
@@ -362,21 +384,11 @@ FailureOr<scf::ForallOp> buildForall(OpBuilder &b, Location loc,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(forall.getTerminator());
   IndexMath math(b, loc);
-  Value block = forall.getInductionVar(0), zero = index(0);
-  Value first = getValueOrCreateConstantIndexOp(
-      b, loc, math.mul(OpFoldResult(block), range.blockRows));
-  if (!isZeroInteger(range.firstRow))
-    first = getValueOrCreateConstantIndexOp(
-        b, loc, math.add(OpFoldResult(first), range.firstRow));
-  OpFoldResult size = range.blockRows;
-  std::optional<int64_t> ofBlock = getConstantIntValue(range.blockRows),
-                         ofAll = getConstantIntValue(range.rows);
-  bool areEqual = ofBlock && ofAll ? *ofAll % *ofBlock == 0
-                                   : range.isRest || schedule.mostBlocks == 0;
-  if (!areEqual)
-    // The last block has fewer tiles.
-    size = math.min(range.blockRows,
-                    math.sub(math.add(range.firstRow, range.rows), first));
+  Value zero = index(0);
+  Value first;
+  OpFoldResult size;
+  std::tie(first, size) =
+      rowsOfBlock(b, loc, forall.getInductionVar(0), range, schedule);
   unsigned numResults = region.results.size();
   SmallVector<Box> boxes;
   SmallVector<Value> carried =
@@ -478,6 +490,58 @@ Value leading(OpBuilder &b, Location loc, Value array, OpFoldResult count) {
                                         box.strides);
 }
 
+/// The rest of the rows, where each of its tiles is a block: those of a few
+/// rows, then single ones.
+SmallVector<BlockRange> restRanges(const RowSchedule &schedule,
+                                   OpFoldResult extent, OpFoldResult mainRows,
+                                   OpFoldResult rest, IndexMath math) {
+  OpFoldResult few = math.number(fewRows);
+  OpFoldResult single = math.rem(rest, few);
+  OpFoldResult whole = math.sub(rest, single);
+  SmallVector<BlockRange> ranges;
+  if (schedule.tileRows > fewRows)
+    ranges.push_back({mainRows, whole, few, math.floorDiv(whole, few),
+                      (schedule.tileRows - 1) / fewRows, /*isRest=*/true,
+                      fewRows});
+  if (schedule.tileRows > 1)
+    ranges.push_back({math.sub(extent, single), single, math.number(1), single,
+                      std::min(schedule.tileRows, fewRows) - 1,
+                      /*isRest=*/true, 1});
+  return ranges;
+}
+
+/// Puts results, and the sums of all ranges' partials, in the place of what a
+/// region has made, and erases it.
+void replaceRegion(OpBuilder &b, Location loc, RowRegion &region,
+                   RowAnalysis &rows, ArrayRef<Value> results,
+                   ArrayRef<SmallVector<Value>> arrays, OpFoldResult extent) {
+  auto isOutside = [&](OpOperand &use) {
+    return !llvm::is_contained(region.ops, use.getOwner());
+  };
+  for (auto [i, result] : llvm::enumerate(region.results)) {
+    rows.addRowDim(results[i], *rows.rowDim(result));
+    Value(result).replaceUsesWithIf(results[i], isOutside);
+  }
+  for (auto [i, partial] : llvm::enumerate(region.partials)) {
+    Value sum = partial.init;
+    for (ArrayRef<Value> array : arrays)
+      sum = buildSecondStage(b, loc, array[i], partial, sum);
+    partial.value.replaceUsesWithIf(sum, isOutside);
+  }
+  // What asks how many rows there are, asks whoever knows.
+  for (Operation *op : region.ops)
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+      if (isa<tensor::DimOp>(user)) {
+        user->getResult(0).replaceAllUsesWith(
+            getValueOrCreateConstantIndexOp(b, loc, extent));
+        user->erase();
+      }
+  for (Operation *op : llvm::reverse(region.ops)) {
+    rows.forget(op);
+    op->erase();
+  }
+}
+
 } // namespace
 
 LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
@@ -541,19 +605,8 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
                              "rows", b.getI64IntegerAttr(schedule.tileRows))));
   }
   if (schedule.restInBlocks) {
-    OpFoldResult few = math.number(fewRows);
-    OpFoldResult single = math.rem(blocks.rest, few);
-    OpFoldResult whole = math.sub(blocks.rest, single);
-    SmallVector<BlockRange> ranges;
-    if (schedule.tileRows > fewRows)
-      ranges.push_back({mainRows, whole, few, math.floorDiv(whole, few),
-                        (schedule.tileRows - 1) / fewRows, /*isRest=*/true,
-                        fewRows});
-    if (schedule.tileRows > 1)
-      ranges.push_back({math.sub(extent, single), single, math.number(1),
-                        single, std::min(schedule.tileRows, fewRows) - 1,
-                        /*isRest=*/true, 1});
-    for (const BlockRange &range : ranges) {
+    for (const BlockRange &range :
+         restRanges(schedule, extent, mainRows, blocks.rest, math)) {
       FailureOr<scf::ForallOp> forall = build(range);
       if (failed(forall))
         return failure();
@@ -566,31 +619,7 @@ LogicalResult materializeRows(RowRegion &region, RowAnalysis &rows,
     return failure();
   }
 
-  auto isOutside = [&](OpOperand &use) {
-    return !llvm::is_contained(region.ops, use.getOwner());
-  };
-  for (auto [i, result] : llvm::enumerate(region.results)) {
-    rows.addRowDim(results[i], *rows.rowDim(result));
-    Value(result).replaceUsesWithIf(results[i], isOutside);
-  }
-  for (auto [i, partial] : llvm::enumerate(region.partials)) {
-    Value sum = partial.init;
-    for (ArrayRef<Value> array : arrays)
-      sum = buildSecondStage(b, loc, array[i], partial, sum);
-    partial.value.replaceUsesWithIf(sum, isOutside);
-  }
-  // What asks how many rows there are, asks whoever knows.
-  for (Operation *op : region.ops)
-    for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
-      if (isa<tensor::DimOp>(user)) {
-        user->getResult(0).replaceAllUsesWith(
-            getValueOrCreateConstantIndexOp(b, loc, extent));
-        user->erase();
-      }
-  for (Operation *op : llvm::reverse(region.ops)) {
-    rows.forget(op);
-    op->erase();
-  }
+  replaceRegion(b, loc, region, rows, results, arrays, extent);
   return success();
 }
 
