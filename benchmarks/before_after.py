@@ -46,6 +46,7 @@ class OpenModule:
 
     def bind(self, name, arguments, threads):
         import numpy
+
         from embedded import aligned
 
         function = getattr(self.module, name)

@@ -22,7 +22,6 @@ import argparse
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -58,7 +57,9 @@ def torch_of(arrays):
 
 
 def group_rational_backward(rng):
-    import dense, inputs, rivals
+    import dense
+    import inputs
+    import rivals
 
     rows, groups, width = 8192, 8, 96
     arguments = inputs.group_rational(rng, rows, groups, width)
@@ -71,7 +72,9 @@ def group_rational_backward(rng):
 
 
 def mlp_forward(rng):
-    import dense, inputs, rivals
+    import dense
+    import inputs
+    import rivals
 
     rows = 1 << 17
     arguments = [inputs.normal(rng, rows, 32), *inputs.mlp_parameters(rng, MLP_WIDTHS)]
@@ -82,7 +85,9 @@ def mlp_forward(rng):
 
 
 def mlp_backward(rng):
-    import dense, inputs, rivals
+    import dense
+    import inputs
+    import rivals
 
     rows = 1 << 17
     arguments = [inputs.normal(rng, rows, 32), inputs.normal(rng, rows, 16), *inputs.mlp_parameters(rng, MLP_WIDTHS)]
@@ -95,7 +100,9 @@ def mlp_backward(rng):
 
 
 def gla(rng):
-    import inputs, irregular, rivals
+    import inputs
+    import irregular
+    import rivals
 
     heads, tokens = 8, 2048
     arguments = inputs.gla(rng, heads, [tokens])
@@ -108,8 +115,11 @@ def gla(rng):
 
 
 def rgcn(rng):
-    import inputs, irregular, rivals
     import torch
+
+    import inputs
+    import irregular
+    import rivals
 
     nodes, edges, relations, width = 16384, 262144, 8, 64
     source, target, relation = inputs.random_graph(rng, nodes, edges, relations, empty=[5])
@@ -128,8 +138,11 @@ def rgcn(rng):
 
 
 def csr(rng):
-    import inputs, irregular, rivals
     import torch
+
+    import inputs
+    import irregular
+    import rivals
 
     rows, stored, width = 16384, 262144, 64
     starts, columns = inputs.compressed_rows(rng, rows, rows, stored)
@@ -141,8 +154,11 @@ def csr(rng):
 
 
 def block_sparse(rng):
-    import inputs, irregular, rivals
     import torch
+
+    import inputs
+    import irregular
+    import rivals
 
     blocks, size, width = 128, 32, 64
     stored = blocks * blocks // 10
@@ -158,7 +174,9 @@ def block_sparse(rng):
 
 
 def lora(rng):
-    import dense, inputs, rivals
+    import dense
+    import inputs
+    import rivals
 
     rows, width, rank = 4096, 512, 16
     arguments = [inputs.normal(rng, rows, width), inputs.normal(rng, width, width, scale=0.05),

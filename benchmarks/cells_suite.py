@@ -117,10 +117,10 @@ def case_of(name, batch, tokens, channels, train, goal):
 
     def make(options):
         import jax
-        import kan_jax
         import torch
 
         import drawloom.torch
+        import kan_jax
         from drawloom import cells
         from kan_suite import jax_of, torch_of
 

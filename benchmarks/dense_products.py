@@ -67,9 +67,10 @@ def main():
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     os.environ["MKL_NUM_THREADS"] = str(options.threads)
     os.sched_setaffinity(0, range(options.threads))
-    import embedded
     import numpy as np
     import torch
+
+    import embedded
 
     torch.set_num_threads(options.threads)
     others = libraries()

@@ -16,7 +16,6 @@ import collections
 import hashlib
 import importlib.metadata
 import json
-import os
 import pathlib
 import subprocess
 import sys

@@ -33,10 +33,10 @@ def least(runs, calls, rounds=9):
 
 
 def calls():
+    import torch
+
     import drawloom
     import drawloom.torch
-    import numpy as np
-    import torch
 
     torch.set_num_threads(1)
     x, a, b = torch.randn(1, 8), torch.randn(1, 6), torch.randn(1, 4)

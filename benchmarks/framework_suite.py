@@ -6,9 +6,9 @@ framework_overhead.py measures what a call costs when there is hardly anything t
 
 import numpy as np
 
+import kan_programs as programs
 import kan_suite
 from kan_suite import STEP_RTOL, TRAIN_RTOL, Case, coefficients, jax_of, normal, parameters_of, torch_of
-import kan_programs as programs
 
 FORM = "abs_sum"  # That of the rivals' formulas.
 
@@ -18,11 +18,12 @@ def rational_case():
     values = rows * channels
 
     def make(options):
+        import torch
+
         import drawloom.jax
         import drawloom.torch
         import kan_jax
         import kan_torch
-        import torch
 
         rng = np.random.default_rng(0)
         arrays = [normal(rng, rows, channels), normal(rng, rows, channels), *coefficients(rng)]
@@ -58,10 +59,10 @@ def mlp_case(activation, goal):
         return weights, biases, tables
 
     def make(options):
+
         import drawloom.torch
         import kan_jax
         import kan_torch
-        import torch
 
         rng = np.random.default_rng(0)
         x, y = normal(rng, rows, widths[0]), normal(rng, rows, widths[-1])

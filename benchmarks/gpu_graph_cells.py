@@ -8,9 +8,10 @@ import os
 import pathlib
 import sys
 
+import numpy as np
+
 import gpu_programs
 import inputs
-import numpy as np
 
 RELATIONS, EDGES_OF_NODE, WIDTH, HEADS = 40, 6, 64, 4
 # What a block owns, and pairs that are multiplied at a time.

@@ -8,9 +8,10 @@ import os
 import pathlib
 import sys
 
+import numpy as np
+
 import gpu_programs
 import inputs
-import numpy as np
 
 WIDTH, RANK, SIDE, BLOCK, GROUP = 768, 16, 32, 32, 64
 DTYPES = {"f32": "float32", "bf16": "bfloat16"}

@@ -112,6 +112,7 @@ def worker():
     """Reads jobs from standard input, a line of JSON each; answers each with a line. A child does the work, in bounded
     time; here nothing of Triton is called, whose threads a child would miss."""
     import multiprocessing
+
     import triton
     context = multiprocessing.get_context("fork")
 

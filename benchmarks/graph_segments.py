@@ -141,8 +141,11 @@ def main():
     missing = [name for name in names if not (options.tables / f"{name}.csv").exists()]
     if missing or not names:
         sys.exit(f"graph_segments.py: '{options.tables}' has no table {', '.join(missing) or 'at all'}")
-    found = [count(name, segments(options.tables / f"{name}.csv"), options.width) for name in names] if options.count else [measure(name, segments(options.tables / f"{name}.csv"), options.width, by_number, options.runs)
-             for name in names for by_number in (False, True)]
+    tables = {name: segments(options.tables / f"{name}.csv") for name in names}
+    if options.count:
+        found = [count(name, table, options.width) for name, table in tables.items()]
+    else:
+        found = [measure(name, table, options.width, by_number, options.runs) for name, table in tables.items() for by_number in (False, True)]
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n")
 

@@ -169,6 +169,7 @@ def case(name, train, goal):
     def make(options):
         import torch
         import torch_geometric.nn
+
         from drawloom.torch import nn
 
         own, other = layer(name, nn), layer(name, torch_geometric.nn)
@@ -248,6 +249,7 @@ def sampled():
     def make(options):
         import torch
         import torch_geometric.nn
+
         from drawloom.torch import nn
 
         rows = torch.from_numpy(np.random.default_rng(1).standard_normal((NODES, WIDTH), dtype=np.float32))

@@ -94,10 +94,10 @@ def case_of(layer, train, goal, rows=ROWS, width=WIDTH):
     def make(options):
         import jax
         import jax.numpy as jnp
-        import kan_jax
         import torch
 
         import drawloom.torch
+        import kan_jax
         from kan_suite import jax_of, torch_of
 
         rng = np.random.default_rng(0)
@@ -163,10 +163,10 @@ def network_case(goal, rows=ROWS, width=WIDTH, layers=4, functions=11):
     def make(options):
         import jax
         import jax.numpy as jnp
-        import kan_jax
         import torch
 
         import drawloom.torch
+        import kan_jax
         from kan_suite import jax_of, torch_of
 
         rng = np.random.default_rng(0)

@@ -40,7 +40,7 @@ def coefficients(rng, groups=8):
 
 
 def parameters_of(mlp, rng):
-    values, at = [], 0
+    values = []
     for shape in mlp.shapes:
         if shape == (8, 6):
             values.append(np.tile(np.float32([0.04, 0.6, 0.4, 0.05, -0.01, 0.001]), (8, 1)) + normal(rng, 8, 6, scale=1e-3))
@@ -70,8 +70,11 @@ def rational_case(train):
     values = rows * channels
 
     def make(options):
-        import embedded, kan_jax, kan_torch
         import torch
+
+        import embedded
+        import kan_jax
+        import kan_torch
 
         rng = np.random.default_rng(0)
         x, dy = normal(rng, rows, channels), normal(rng, rows, channels)
@@ -118,8 +121,11 @@ def mlp_case(name, task, rows, widths, activation, goal, encode=None, loss="mse"
     data = 4 * rows * ((2 if encode else widths[0]) + widths[-1])
 
     def make(options):
-        import embedded, kan_jax, kan_torch
         import torch
+
+        import embedded
+        import kan_jax
+        import kan_torch
 
         rng = np.random.default_rng(0)
         x = rng.random((rows, 2), dtype=np.float32) if encode else normal(rng, rows, widths[0])

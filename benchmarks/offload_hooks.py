@@ -29,6 +29,7 @@ import time
 import uuid
 
 import torch
+
 from offload import Process
 from offload_common import (
     BUILD,
@@ -192,6 +193,7 @@ def train(options):
     """examples/lm, with the hooks where it has offload's context."""
     sys.path[:0] = [str(BUILD / "python"), str(ROOT / "examples" / "lm")]
     import lm
+
     from drawloom.torch._offload import return_memory
     # As offload does: else the C library keeps much of what is freed.
     return_memory()

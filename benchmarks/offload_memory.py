@@ -50,8 +50,9 @@ def measure(options):
     import torch
     from torch.nn import functional as F
     sys.path[:0] = [str(ROOT / "examples" / "lm")]
-    import drawloom.torch as dt
     import model as models
+
+    import drawloom.torch as dt
     torch.set_num_threads(1)
     model = models.make("gla", dt.linrec, width=options.width, layers=options.layers, heads=4, seed=0)
     tokens = torch.randint(256, (1, options.tokens + 1), generator=torch.Generator().manual_seed(0))

@@ -50,6 +50,7 @@ def steps(options, step, base):
 def ours(options):
     """The ways without DeepSpeed."""
     import torch
+
     import drawloom.torch as dt
     parameters = made(options)
     for parameter in parameters:

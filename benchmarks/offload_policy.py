@@ -22,8 +22,9 @@ import sys
 import tempfile
 
 import torch
-from offload_common import BUILD, GIB, ROOT, Goals, need_room, progress, size, write
 from torch.nn import functional as F
+
+from offload_common import BUILD, GIB, ROOT, Goals, need_room, progress, size, write
 
 SMALL = 64 << 10  # which both leave where it is here; SSDTrain's own limit, 8 Mi elements, is above most tensors of this model
 
@@ -68,8 +69,9 @@ class Record:
 
 
 def made(options, device):
-    import drawloom.torch as dt
     import model as models
+
+    import drawloom.torch as dt
     with torch.device(device):
         model = models.make("gla", dt.linrec, width=options.width, layers=options.layers, heads=4, seed=0)
         tokens = torch.randint(256, (1, options.context + 1))

@@ -52,6 +52,7 @@ class Step:
     def __init__(self, folder, options):
         sys.path.insert(0, str(BUILD / "python"))
         import numpy
+
         from drawloom import _drawloom
         self.count = options.size // TENSOR
         self.store = _drawloom.Store.open([folder], options.size + 4 * TENSOR, options.memory, 0, None, None)

@@ -12,7 +12,6 @@ prompts of random lengths take, beside as many tokens in prompts of one length. 
 import argparse
 import random
 import statistics
-import sys
 import time
 
 from open_programs import ROOT, arguments_of  # noqa: F401, finds the build

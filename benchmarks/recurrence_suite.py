@@ -35,11 +35,12 @@ def case(kind, train, goal, sizes=SIZES, causal=False):
     data = 4 * B * T * H * (3 * K + 2 * V) * (2 if train else 1)
 
     def make(options):
+        import torch
+
         import kan_jax
         import kan_torch
         import recurrence_jax as in_jax
         import recurrence_torch as in_torch
-        import torch
         from drawloom.torch import linrec
 
         torch._dynamo.config.recompile_limit = 64

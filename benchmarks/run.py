@@ -33,8 +33,8 @@ import time
 import warnings
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SUITES = {"cells": "cells_suite", "framework": "framework_suite", "graph": "graph_suite", "kan": "kan_suite", "kan-bases": "kan_bases_suite", "models": "models_suite", "peft": "peft_suite",
-          "recurrence": "recurrence_suite", "sparse": "sparse_suite", "structured": "structured_suite"}
+SUITES = {"cells": "cells_suite", "framework": "framework_suite", "graph": "graph_suite", "kan": "kan_suite", "kan-bases": "kan_bases_suite",
+          "models": "models_suite", "peft": "peft_suite", "recurrence": "recurrence_suite", "sparse": "sparse_suite", "structured": "structured_suite"}
 TUNED = {
     "GLIBC_TUNABLES": "glibc.malloc.mmap_max=0:glibc.malloc.trim_threshold=17179869184:glibc.malloc.hugetlb=1",
     "THP_MEM_ALLOC_ENABLE": "1",

@@ -74,7 +74,8 @@ def bsr(width, rows, block, each):
         for column in range(count):
             mask[rng.choice(count, each, replace=False), column] = True
         pattern = Pattern.of_mask(mask)
-        values, x, cotangent = _torch(rng, len(pattern), block, block).requires_grad_(training), _torch(rng, rows, width).requires_grad_(training), _torch(rng, rows, width)
+        values = _torch(rng, len(pattern), block, block).requires_grad_(training)
+        x, cotangent = _torch(rng, rows, width).requires_grad_(training), _torch(rng, rows, width)
         leaves = {"v": values, **pattern.leaves("p", torch.from_numpy)}
         order, sources = leaves["p_order"].long(), leaves["p_rows"].long()
 

@@ -102,10 +102,10 @@ def case_of(layer, train, goal):
     def make(options):
         import jax
         import jax.numpy as jnp
-        import kan_jax
         import torch
 
         import drawloom.torch
+        import kan_jax
         from kan_suite import jax_of, torch_of
 
         rng = np.random.default_rng(0)

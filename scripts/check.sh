@@ -6,7 +6,7 @@
 # scripts/check.sh [--all]
 #
 # The gates beside the tests: formatting, licence headers, no path of one
-# person's machine, pages generated from ODS, clang-tidy.
+# person's machine, mistakes in Python, pages generated from ODS, clang-tidy.
 #
 #   --all   clang-tidy on every file; without it, on those that changed
 set -uo pipefail
@@ -30,6 +30,9 @@ fail() {
 say "clang-format"
 git ls-files '*.cpp' '*.h' | xargs -r clang-format-22 --dry-run --Werror ||
   fail "run: git ls-files '*.cpp' '*.h' | xargs clang-format-22 -i"
+
+say "ruff"
+.venv/bin/ruff check --quiet . || fail "run: .venv/bin/ruff check --fix"
 
 say "Licence headers"
 without=$(git ls-files '*.cpp' '*.h' '*.td' '*.html' '*.py' '*.py.in' '*.sh' '*.cmake' '*CMakeLists.txt' '.ci/*' |

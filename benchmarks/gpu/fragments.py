@@ -89,7 +89,9 @@ def product_kernel(instruction):
         a, b = a.replace("%", "%h"), b.replace("%", "%h")
     typed = "" if kind == "f16" else f", multiplicandAPtxType = #nvvm.mma_type<{kind}>, multiplicandBPtxType = #nvvm.mma_type<{kind}>"
     body += f"""  %z = llvm.mlir.constant(0.0 : f32) : f32
-  %d = nvvm.mma.sync A[{a}] B[{b}] C[%z, %z, %z, %z] {{layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>{typed}, shape = #nvvm.shape<m = {m}, n = {n}, k = {k}>}} : ({types}) -> !llvm.struct<(f32, f32, f32, f32)>
+  %d = nvvm.mma.sync A[{a}] B[{b}] C[%z, %z, %z, %z]
+    {{layoutA = #nvvm.mma_layout<row>, layoutB = #nvvm.mma_layout<col>{typed}, shape = #nvvm.shape<m = {m}, n = {n}, k = {k}>}}
+    : ({types}) -> !llvm.struct<(f32, f32, f32, f32)>
 """
     for i in range(4):
         body += f"  %r{i} = llvm.extractvalue %d[{i}] : !llvm.struct<(f32, f32, f32, f32)>\n"
@@ -104,7 +106,8 @@ def matrix_kernel(instruction):
   llvm.store %v{i}, %q{i} {{alignment = 4 : i64}} : i32, !llvm.ptr<3>
 """
     body += f"""  nvvm.barrier0
-  %m = nvvm.ldmatrix %q0 {{layout = #nvvm.mma_layout<{MATRICES[instruction]}>, num = 4 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
+  %m = nvvm.ldmatrix %q0 {{layout = #nvvm.mma_layout<{MATRICES[instruction]}>, num = 4 : i32,
+    shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
 """
     for i in range(4):
         body += f"  %r{i} = llvm.extractvalue %m[{i}] : !llvm.struct<(i32, i32, i32, i32)>\n"
@@ -119,7 +122,8 @@ def store_kernel(instruction):
     body += f"""  %four = llvm.mlir.constant(4 : i32) : i32
   %start = llvm.mul %lane, %four : i32
   %at = llvm.getelementptr %arena[%start] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i32
-  nvvm.stmatrix %at, {values} {{layout = #nvvm.mma_layout<{layout}>, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}} : !llvm.ptr<3>, {", ".join(["i32"] * count)}
+  nvvm.stmatrix %at, {values} {{layout = #nvvm.mma_layout<{layout}>,
+    shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>, eltType = #nvvm.ld_st_matrix_elt_type<b16>}} : !llvm.ptr<3>, {", ".join(["i32"] * count)}
 """
     own = instruction.endswith("own elements")
     if not own:

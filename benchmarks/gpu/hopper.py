@@ -216,8 +216,8 @@ class Tma:
 
     def ptx(self):
         count = self.columns * BOX * 2
-        move = f"""  @%other bra MOVED;
-  cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%map, {{%x, %y}}], [%arena];
+        move = """  @%other bra MOVED;
+  cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%map, {%x, %y}], [%arena];
   cp.async.bulk.commit_group;
   cp.async.bulk.wait_group 0;
 MOVED:

@@ -10,7 +10,7 @@ import pathlib
 
 import numpy as np
 
-from gpu import checks, packed, runtime, watch
+from gpu import checks, packed, runtime
 from gpu.device import Cuda, torch_on_device
 
 REPEATS = 20

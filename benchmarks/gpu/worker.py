@@ -69,6 +69,7 @@ def large(request):
     watch.phase("importing torch")
     try:
         import torch
+
         from gpu import reference
     except ImportError as error:
         return "skipped", f"Python has no torch to compare with ({error})", {}

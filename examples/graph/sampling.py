@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from drawloom.torch import Graph
 from torch import Tensor
 from torch.utils.data import IterableDataset
+
+from drawloom.torch import Graph
 
 
 @dataclasses.dataclass

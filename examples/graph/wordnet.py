@@ -16,12 +16,12 @@ import numpy as np
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
-import drawloom.torch  # noqa: E402
 import links  # noqa: E402
 import pictures  # noqa: E402
 from model import Links  # noqa: E402
 from progress import Bar  # noqa: E402
 
+import drawloom.torch  # noqa: E402
 
 # Files that lexicographers keep nouns in (lexnames(5)).
 TOPICS = {5: "animals", 6: "artefacts", 15: "places", 18: "people", 20: "plants", 26: "states"}

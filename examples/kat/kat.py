@@ -16,10 +16,11 @@ from sklearn.datasets import load_digits
 from torch.nn import functional as F
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
-import drawloom.torch  # noqa: E402
 import pictures  # noqa: E402
 from model import KolmogorovArnoldTransformer  # noqa: E402
 from progress import Bar  # noqa: E402
+
+import drawloom.torch  # noqa: E402
 
 
 def parse(arguments):

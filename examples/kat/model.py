@@ -3,11 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A small vision transformer whose feed-forward blocks are those of the Kolmogorov-Arnold Transformer."""
 
-import drawloom.torch
 import torch
-from drawloom.ops import rational as tables
 from torch import nn
 from torch.nn import functional as F
+
+import drawloom.torch
+from drawloom.ops import rational as tables
 
 
 def plain_rational(x, a, b):

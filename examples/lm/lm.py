@@ -20,13 +20,14 @@ import torch
 from torch.nn import functional as F
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "common"))
-import drawloom  # noqa: E402
-import drawloom.torch.linrec as linrec  # noqa: E402
 import curves  # noqa: E402
 import model as models  # noqa: E402
 import reference  # noqa: E402
 import text  # noqa: E402
 from progress import Bar, Interrupt  # noqa: E402
+
+import drawloom  # noqa: E402
+import drawloom.torch.linrec as linrec  # noqa: E402
 
 NAMES = {"gla": "GLA", "retnet": "RetNet", "mamba2": "Mamba-2", "gdn": "Gated DeltaNet", "kda": "Kimi delta attention",
          "rwkv7": "RWKV-7", "gru": "diagonal GRU", "lstm": "diagonal LSTM", "transformer": "Transformer"}

@@ -11,8 +11,10 @@ import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Union
 
-from . import _library  # First: it loads the extension module.
-from . import _drawloom
+from . import (
+    _drawloom,
+    _library,  # First: it loads the extension module.
+)
 from ._errors import CallError, CallTypeError, CompileError
 from ._spill import Folders, Spill, size_of
 
@@ -72,9 +74,9 @@ class Function:
     """A function of a module. Calling it computes its results from arrays.
 
     Arguments are NumPy, torch or JAX arrays, or anything else with the buffer protocol or DLPack, dense arrays without a
-    copy; numbers stand for scalars. Those that the program names (`drawloom.name`) may be given by name, as in f(x, w=w). Results are new arrays of the kind of the first array among the arguments, one as it
-    is and several as a tuple; `out` names dense arrays to write instead. Nothing is differentiated: drawloom.torch and
-    drawloom.jax take part in their framework's differentiation.
+    copy; numbers stand for scalars. Those that the program names (`drawloom.name`) may be given by name, as in f(x, w=w).
+    Results are new arrays of the kind of the first array among the arguments, one as it is and several as a tuple;
+    `out` names dense arrays to write instead. Nothing is differentiated: drawloom.torch and drawloom.jax take part in their framework's differentiation.
 
     Where the module runs on a GPU (target="cuda"), arrays of the host are copied there and results back. Arrays of that GPU
     are used in place: the work is put on `stream` (a CUstream's number; by default the library's current stream, else the

@@ -10,8 +10,8 @@ import html
 import json
 import os
 import sys
-from dataclasses import dataclass, field
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Optional
 
 from . import _drawloom

@@ -13,8 +13,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Union
 
-from . import _library  # noqa: F401  First: it loads the extension module.
-from . import _drawloom
+from . import (
+    _drawloom,
+    _library,  # noqa: F401  First: it loads the extension module.
+)
 from ._errors import CallError, CallTypeError
 
 Folders = Union[str, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]

@@ -13,8 +13,6 @@ loads and launches; its compiler never runs. docs/gpu-triton.md says more.
 import json
 import pathlib
 
-import triton
-import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction

@@ -17,15 +17,15 @@ import pickle
 import sys
 import traceback
 
-import drawloom
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
+from torch import nn
+
+import drawloom
 from drawloom.torch import context_parallel, linrec
 from drawloom.torch._fla import _forms
 from drawloom.torch.context_parallel import shift_from_previous
-from torch import nn
-
 from test_linear_recurrences import COMPILED, HALF, MODELS, PARAMETERS, STATES, STRONG, TORCH, cotangents_of, everything, expected, ratio
 
 # Compiled f64, as test_linear_recurrences.py has it.

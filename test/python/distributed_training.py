@@ -10,14 +10,15 @@ torchrun, or by test_torch_distributed.py:
 import os
 import sys
 
-import drawloom.torch as dt
 import torch
 import torch.distributed as dist
-from drawloom.structured import dense, select
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.nn.parallel import DistributedDataParallel
+
+import drawloom.torch as dt
+from drawloom.structured import dense, select
 
 STEPS, BATCH = 6, 64
 

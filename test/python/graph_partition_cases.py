@@ -12,11 +12,11 @@ import sys
 
 import torch
 import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
 from drawloom import CallError
 from drawloom.torch import Graph, message_passing, nn
 from drawloom.torch.partitioned import Partition
-from torch.nn.parallel import DistributedDataParallel
-
 from graph_references import assert_accurate
 
 NODES, EDGES, RELATIONS, WIDTH = 60, 400, 3, 8

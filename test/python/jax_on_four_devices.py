@@ -15,11 +15,12 @@ os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_force_host_p
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
-import jax_references as references  # noqa: E402
 import numpy as np  # noqa: E402
-from jax.sharding import AxisType, NamedSharding, PartitionSpec as P  # noqa: E402
+from jax.sharding import AxisType, NamedSharding  # noqa: E402
+from jax.sharding import PartitionSpec as P
 
 import drawloom.jax as dj  # noqa: E402
+import jax_references as references  # noqa: E402
 from drawloom.structured import dense  # noqa: E402
 
 jax.config.update("jax_enable_x64", True)

@@ -11,17 +11,18 @@ import contextlib
 import os
 import sys
 
-import drawloom.torch as dt
-import drawloom.torch._offload as offload_module
 import torch
 import torch.distributed as dist
-from drawloom.torch._offload import Offload
-from memory_store import MemoryStore
 from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.checkpoint import checkpoint
+
+import drawloom.torch as dt
+import drawloom.torch._offload as offload_module
+from drawloom.torch._offload import Offload
+from memory_store import MemoryStore
 
 STEPS, WIDTH = 3, 24
 

@@ -6,6 +6,7 @@
 import contextlib
 
 import torch
+
 from drawloom import _library
 
 DEVICES = torch.cuda.device_count()

@@ -13,11 +13,12 @@ from torch.nn import functional as F
 
 import drawloom
 import drawloom.torch as dt
-from drawloom import ops
 from backend_checks import EAGER, assert_same, fresh, gradients, small  # noqa: F401
+from drawloom import ops
 from drawloom.torch import _backend
 from models_torch import MODELS
 from runner import run
+
 
 class Between(nn.Module):
     """What a function does to [rows, 12] between two layers."""
@@ -272,7 +273,7 @@ def _truths(m, x):
 
 @pytest.mark.parametrize("function", [_update, _statistics, _statistics_before, _mode, _remainder, _foreach, _truths], ids=lambda one: one.__name__)
 def test_calls_stay_on_their_side_of_what_changes_something(function, small):
-    x, found = torch.randn(12, 8, dtype=torch.float64), []
+    x, found, before = torch.randn(12, 8, dtype=torch.float64), [], None
     for compiles in (False, True):
         torch.manual_seed(1)
         module = Stateful(function).double()

@@ -14,10 +14,11 @@ import sys
 import tempfile
 import threading
 
-import drawloom
 import numpy as np
 import pytest
 import torch
+
+import drawloom
 from runner import BUILD, ROOT
 
 TEXT = """
@@ -477,7 +478,7 @@ text = {TEXT!r}
 module, x = drawloom.compile(text), np.ones((4, 8), np.float32)
 
 class Late:
-    def __init__(self): 
+    def __init__(self):
         self.module, self.me = drawloom.compile(text.replace("@two", "@late")), self
         self.module.silu(x)
     def __del__(self): print("late", float(self.module.silu(x)[0, 0]) > 0.7, flush=True)

@@ -5,6 +5,7 @@
 
 import numpy as np
 import pytest
+
 from runner import ToolError, assert_close, optimize, run
 
 

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The oracles' gradients against torch autograd, so that no formula stands on its own word."""
 
-import inputs
 import numpy as np
-import oracles
 import torch
+
+import inputs
+import oracles
 from runner import assert_close
 
 

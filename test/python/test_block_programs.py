@@ -7,14 +7,15 @@ A case is a program at some sizes, its arguments, and what the oracle says. The
 interpreter computes in float64 too, so it may differ by rounding of float64 only.
 """
 
+import numpy as np
+import pytest
+
 import dense
 import generate
 import inputs
 import irregular
 import narrow
-import numpy as np
 import oracles
-import pytest
 from runner import assert_close, run
 
 INTERPRETER_TOLERANCE = 1e-11

@@ -11,6 +11,7 @@ import stat
 import subprocess
 
 import pytest
+
 from runner import BUILD, SANITIZED, preload_library
 
 PROGRAM = BUILD / "bin" / "embed-fit"

@@ -351,7 +351,8 @@ def test_a_layer_under_autocast_computes_narrow_products():
 
 def test_one_program_for_any_number_of_sequences_and_tokens():
     from drawloom import ops
-    from drawloom.ops import Array, cells as of_cells
+    from drawloom.ops import Array
+    from drawloom.ops import cells as of_cells
 
     spec = of_cells.spec_of(cells.mgu.text)
     types = [[Array("float32", (b, 10)), *[Array("float32", (b, t, 10))] * 2, *[Array("float32", (10,))] * 2] for b, t in ((1, 3), (4, 9))]

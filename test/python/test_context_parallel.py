@@ -10,12 +10,12 @@ import socket
 import subprocess
 import sys
 
-import drawloom
 import pytest
 import torch
-from drawloom.torch import context_parallel, linrec
 
 import context_parallel_cases
+import drawloom
+from drawloom.torch import context_parallel, linrec
 
 SCRIPT = pathlib.Path(__file__).with_name("context_parallel_cases.py")
 

@@ -6,11 +6,12 @@
 import subprocess
 import sys
 
-import c_interface
-import drawloom
 import numpy as np
 import pytest
 import torch
+
+import c_interface
+import drawloom
 from drawloom import ops
 from drawloom.ops import structured
 from drawloom.structured import dense, dumps

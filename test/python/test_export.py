@@ -5,11 +5,12 @@
 
 import copy
 
-import drawloom
-import drawloom.torch
 import pytest
 import torch
 from torch import nn
+
+import drawloom
+import drawloom.torch
 
 U32 = 2.0**-24
 

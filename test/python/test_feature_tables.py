@@ -9,10 +9,11 @@ import subprocess
 import sys
 import textwrap
 
-import drawloom
 import numpy
 import pytest
 import torch
+
+import drawloom
 from drawloom.torch import FeatureTable
 
 ROWS, WIDTH = 5000, 12

@@ -13,14 +13,14 @@ import sys
 import types
 import warnings
 
-import drawloom
 import pytest
 import torch
 import torch.nn.functional as F
+
+import drawloom
 from drawloom.torch import _fla
 from drawloom.torch._fla import _forms, _table
 from drawloom.torch.linrec import patch_fla
-
 from test_fla_references import Double
 from test_linear_recurrences import ratio
 

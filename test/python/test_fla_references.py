@@ -13,13 +13,13 @@ import inspect
 import re
 import warnings
 
-import drawloom
 import pytest
 import torch
 import torch.nn.functional as F
-from drawloom.torch import linrec
 from torch.overrides import TorchFunctionMode
 
+import drawloom
+from drawloom.torch import linrec
 from test_linear_recurrences import ratio
 
 with warnings.catch_warnings():

@@ -7,12 +7,12 @@ caller's words, and a refusal by name of what has no form."""
 import importlib
 import warnings
 
-import drawloom
 import pytest
 import torch
+
+import drawloom
 from drawloom.torch import linrec
 from drawloom.torch.linrec import patch_fla
-
 from test_fla_patch import make
 from test_linear_recurrences import ratio
 

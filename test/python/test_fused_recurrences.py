@@ -2,8 +2,8 @@
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A gated delta rule with what a layer has around it, in one program: short convolutions of queries, keys and values, L2 norms of
-queries and keys, its gate, the sigmoid of beta, and behind it a root mean square norm and an output gate. Most of it is computed within the recurrence's blocks (`fuse-into-blocks`); the results
-are those of the layer written token by token in torch, whose autograd gives the gradients."""
+queries and keys, its gate, the sigmoid of beta, and behind it a root mean square norm and an output gate. Most of it is computed within the recurrence's blocks
+(`fuse-into-blocks`); the results are those of the layer written token by token in torch, whose autograd gives the gradients."""
 
 import dataclasses
 import functools

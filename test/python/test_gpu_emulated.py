@@ -8,6 +8,7 @@ Block programs against NumPy, ops and their gradients against the interpreter, w
 
 import numpy as np
 import pytest
+
 import test_block_ops as block_ops
 import test_block_programs as programs
 import test_kan_compiled as kan

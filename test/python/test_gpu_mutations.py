@@ -6,11 +6,10 @@
 import subprocess
 import sys
 
-from emulated_driver import needs_driver
-from runner import ROOT
-
 import gpu_mutations  # noqa: E402
 import mutations  # noqa: E402
+from emulated_driver import needs_driver
+from runner import ROOT
 
 SCRIPT = ROOT / "benchmarks" / "gpu_mutations.py"
 

@@ -9,8 +9,6 @@ import sys
 import numpy as np
 import pytest
 
-from runner import ROOT
-
 import gpu_page  # noqa: E402
 import gpu_programs  # noqa: E402
 import gpu_triton  # noqa: E402
@@ -18,6 +16,7 @@ import gpu_turns  # noqa: E402
 import sass  # noqa: E402
 from gpu import rivals  # noqa: E402
 from gpu_recurrence_cells import Cell  # noqa: E402
+from runner import ROOT
 
 # A loop of two loads and an inner one of one load, as nvdisasm prints them.
 CODE = """

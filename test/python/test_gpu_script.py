@@ -11,8 +11,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import zipfile
 import time
+import zipfile
 
 import numpy as np
 import pytest
@@ -519,8 +519,8 @@ def test_a_wrong_bias_of_a_network_in_bf16_is_wrong(tmp_path):
     with np.load(path) as stored:
         arguments = [stored[name] for name in stored.files]
     bias = next(i for i, array in enumerate(arguments) if array.shape == (16,))
-    from gpu.checks import as_float64
     import gpu_programs
+    from gpu.checks import as_float64
     wrong = as_float64(arguments[bias]).astype(np.float32)
     wrong[3] += 0.1
     arguments[bias] = gpu_programs.store(wrong, "bf16")

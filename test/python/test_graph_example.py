@@ -16,6 +16,7 @@ pytest.importorskip("torch_geometric")
 import numpy  # noqa: E402
 import torch  # noqa: E402
 from PIL import Image  # noqa: E402
+
 from runner import ROOT  # noqa: E402
 
 FOLDER = ROOT / "examples" / "graph"

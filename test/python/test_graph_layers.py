@@ -10,6 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 from torch.nn.utils import prune  # noqa: E402
+
 theirs = pytest.importorskip("torch_geometric.nn")
 import drawloom.torch  # noqa: E402
 from drawloom.torch import nn as ours  # noqa: E402

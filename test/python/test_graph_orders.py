@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Index arrays of graphs: as sorting makes them, and refused where an index is wrong."""
 
-import inputs
 import numpy
 import pytest
+
+import inputs
 from drawloom import _drawloom
 from graph_references import orders
 

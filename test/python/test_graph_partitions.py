@@ -9,8 +9,9 @@ import socket
 import subprocess
 import sys
 
-import drawloom
 import pytest
+
+import drawloom
 
 torch = pytest.importorskip("torch")
 from drawloom.torch.partitioned import Partition  # noqa: E402

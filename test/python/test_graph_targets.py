@@ -12,10 +12,13 @@ import drawloom  # noqa: E402
 import runner  # noqa: E402
 import sass  # noqa: E402
 from drawloom import ops  # noqa: E402
-from graph_references import assert_accurate  # noqa: E402
-from drawloom.torch import Graph, message_passing  # noqa: E402
-from drawloom.torch import _dispatch  # noqa: E402
+from drawloom.torch import (  # noqa: E402
+    Graph,
+    _dispatch,  # noqa: E402
+    message_passing,
+)
 from drawloom.torch import nn as ours  # noqa: E402
+from graph_references import assert_accurate  # noqa: E402
 
 NODES, EDGES, RELATIONS = 40, 150, 3
 torch.manual_seed(0)

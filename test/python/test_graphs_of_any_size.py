@@ -10,9 +10,9 @@ torch = pytest.importorskip("torch")
 theirs = pytest.importorskip("torch_geometric.nn")
 import drawloom  # noqa: E402
 from drawloom import ops  # noqa: E402
-from graph_references import assert_accurate  # noqa: E402
 from drawloom.torch import Graph, _dispatch, message_passing  # noqa: E402
 from drawloom.torch import nn as ours  # noqa: E402
+from graph_references import assert_accurate  # noqa: E402
 
 RELATIONS = 3
 # Several blocks of nodes; more blocks than sums have parts; no edges; one node; nothing.

@@ -7,9 +7,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 data = pytest.importorskip("torch_geometric.data")
-import drawloom.torch  # noqa: E402
 import numpy  # noqa: E402
 from torch_geometric.nn import GATConv, HeteroConv, RGCNConv, SAGEConv, to_hetero  # noqa: E402
+
+import drawloom.torch  # noqa: E402
 from drawloom.torch import Graph  # noqa: E402
 from drawloom.torch import nn as ours  # noqa: E402
 from drawloom.torch.graph import CallError  # noqa: E402

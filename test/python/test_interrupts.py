@@ -9,6 +9,7 @@ import subprocess
 
 import numpy as np
 import pytest
+
 from runner import BUILD, SANITIZED, preload_library
 
 FIT = BUILD / "bin" / "embed-fit"

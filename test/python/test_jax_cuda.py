@@ -10,11 +10,12 @@ import re
 import subprocess
 import sys
 
-import emulated_kernels
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+
+import emulated_kernels
 from drawloom import _drawloom, ops
 from drawloom.jax import fused_mlp
 from drawloom.ops import Array, Spec

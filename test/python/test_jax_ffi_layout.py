@@ -8,6 +8,7 @@ import subprocess
 
 import jax
 import pytest
+
 from runner import ROOT
 
 # Ours, then theirs: fields in the same order.

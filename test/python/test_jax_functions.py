@@ -4,13 +4,13 @@
 """drawloom.jax beside jax.numpy: values and derivatives, in float64 where it counts."""
 
 import jax
-import jax_references as references
 import numpy as np
 import pytest
 from jax.test_util import check_grads
 
 import drawloom
 import drawloom.jax as dj
+import jax_references as references
 from drawloom import ops
 
 

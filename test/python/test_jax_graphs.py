@@ -8,10 +8,11 @@ import pytest
 
 jax = pytest.importorskip("jax")
 import jax.numpy as jnp  # noqa: E402
+from jax.test_util import check_grads  # noqa: E402
+
 import drawloom  # noqa: E402
 from drawloom.jax import rgnn  # noqa: E402
 from graph_references import assert_accurate  # noqa: E402
-from jax.test_util import check_grads  # noqa: E402
 
 NODES, EDGES, RELATIONS = 12, 60, 3
 random = np.random.default_rng(0)

@@ -285,9 +285,12 @@ def test_masks_that_others_read_are_masks():
 
 UNARY = [jnp.sin, jnp.tanh, jax.nn.silu, jax.nn.softplus, lambda x: jnp.exp(-x * x), lambda x: x * 0.5, lambda x: jnp.log1p(x * x), lambda x: x / (1 + x * x),
          jax.nn.softmax, lambda x: x - x.mean(-1, keepdims=True), lambda x: jnp.where(x > 0.1, x, jnp.cos(x)), lambda x: jnp.sqrt(1 + x * x), jax.lax.stop_gradient,
-         lambda x: x[..., ::-1], lambda x: jnp.clip(x, -0.7, 0.8), lambda x: x * x.max(-1, keepdims=True), jax.nn.gelu, jax.scipy.special.erf, lambda x: jnp.roll(x, 1, -1),
-         lambda x: jnp.concatenate([x[..., 1:], x[..., :1] * 2], -1), lambda x: jnp.cumsum(x, -1) / 3, lambda x: x - x.mean(0), lambda x: jnp.abs(x) ** 1.5, lambda x: x % 1.3,
-         lambda x: x.reshape(*x.shape[:-1], 2, -1).swapaxes(-1, -2).reshape(x.shape), lambda x: jnp.where((x > 0) & (x < 1), x, -x), jax.jit(jnp.cos), jax.checkpoint(jnp.sin)]
+         lambda x: x[..., ::-1], lambda x: jnp.clip(x, -0.7, 0.8), lambda x: x * x.max(-1, keepdims=True), jax.nn.gelu, jax.scipy.special.erf,
+         lambda x: jnp.roll(x, 1, -1),
+         lambda x: jnp.concatenate([x[..., 1:], x[..., :1] * 2], -1), lambda x: jnp.cumsum(x, -1) / 3, lambda x: x - x.mean(0), lambda x: jnp.abs(x) ** 1.5,
+         lambda x: x % 1.3,
+         lambda x: x.reshape(*x.shape[:-1], 2, -1).swapaxes(-1, -2).reshape(x.shape), lambda x: jnp.where((x > 0) & (x < 1), x, -x),
+         jax.jit(jnp.cos), jax.checkpoint(jnp.sin)]
 BINARY = [lambda a, b: a + b, lambda a, b: a * b, jnp.maximum, jnp.minimum, lambda a, b: a - 2 * b, jnp.logaddexp, lambda a, b: jnp.where(a > b, a, b * b),
           lambda a, b: a / (2 + b * b), jnp.hypot]
 

@@ -5,14 +5,14 @@
 
 import inspect
 
-import drawloom
 import jax
 import numpy as np
 import pytest
 import torch
+
+import drawloom
 from drawloom.jax import linrec
 from drawloom.torch import linrec as torch_linrec
-
 from test_linear_recurrences import ratio
 
 B, T, H, K, V, M = 2, 19, 2, 8, 12, 4

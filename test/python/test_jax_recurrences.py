@@ -3,14 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom.jax.linear_recurrence: the program that PyTorch runs (test_torch_recurrences.py), as a part of JAX."""
 
-import drawloom
-import drawloom.jax
 import jax
 import numpy as np
 import pytest
 import torch
-from drawloom.torch import linrec
 
+import drawloom
+import drawloom.jax
+from drawloom.torch import linrec
 from test_linear_recurrences import COMPILED, ratio
 
 B, T, H, K, V = 2, 21, 2, 8, 12

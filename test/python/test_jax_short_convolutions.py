@@ -3,15 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom.jax.linrec.short_convolution against jax.numpy in float64, and against the bits that PyTorch gets."""
 
-import drawloom
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from jax.test_util import check_grads
+
+import drawloom
 from drawloom.jax.linrec import short_convolution
 from drawloom.torch import linrec
-from jax.test_util import check_grads
 
 
 @pytest.fixture(autouse=True)

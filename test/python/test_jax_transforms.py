@@ -5,11 +5,11 @@
 
 import jax
 import jax.numpy as jnp
-import jax_references as references
 import numpy as np
 import pytest
 
 import drawloom.jax as dj
+import jax_references as references
 
 TANH = {"activation": "tanh"}
 

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from PIL import Image
+
 from runner import ROOT
 
 FOLDER = ROOT / "examples" / "kan"
@@ -72,8 +73,9 @@ def test_all_ways_give_the_same_loss_and_gradients(modules):
     import argparse
 
     import problem
-    import rivals
     import times
+
+    import rivals
 
     points = problem.points(64, 1).astype("float32")
     network = times.network_of(argparse.Namespace(seed=1, width=10, layers=1, grid=5))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from PIL import Image
+
 from runner import ROOT
 
 SCRIPT = ROOT / "examples" / "kat" / "kat.py"

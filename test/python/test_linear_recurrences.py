@@ -12,11 +12,11 @@ import dataclasses
 import functools
 import typing
 
-import drawloom
 import numpy as np
 import pytest
 import torch
 
+import drawloom
 import recurrence_references as reference
 from runner import run
 

@@ -65,6 +65,7 @@ def run(*arguments):
 @pytest.mark.parametrize("kind", (*RECURRENCES, *CELLS))
 def test_a_model_computes_the_same_with_drawloom_and_in_plain_torch(kind):
     import reference
+
     from drawloom.torch import linrec
 
     # 100 tokens are no multiple of a chunk of either.
@@ -180,6 +181,7 @@ def options(*arguments):
 def test_every_model_learns(kind, written):
     import lm
     import text
+
     from drawloom.torch import linrec
 
     given = options(f"--text={written}", "--steps=40", "--rate=0.01")
@@ -228,6 +230,7 @@ def test_seeds_compare_drawloom_with_the_reference(tmp_path, written):
 def test_a_run_that_was_stopped_goes_on_to_the_same_end(tmp_path, written, monkeypatch):
     import lm
     import text
+
     from drawloom.torch import linrec
 
     data, checkpoint = text.read(written, 200), tmp_path / "gla.pt"

@@ -10,12 +10,13 @@ import os
 import pathlib
 import re
 
-import drawloom
-import memory_programs
 import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse
+
+import drawloom
+import memory_programs
 
 RATES = "operations=1e11,memory=1e10,copy=4e9,write={rate},read={rate}"
 

@@ -7,9 +7,10 @@ import os
 import pathlib
 import subprocess
 
-import drawloom
 import numpy as np
 import pytest
+
+import drawloom
 
 TOOL = pathlib.Path(os.environ["DRAWLOOM_BUILD_DIR"]) / "bin/drawloom-run"
 

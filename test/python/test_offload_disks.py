@@ -11,9 +11,10 @@ import shutil
 import subprocess
 import sys
 
-import drawloom
 import numpy as np
 import pytest
+
+import drawloom
 from drawloom import _drawloom
 
 MIB = 1 << 20

@@ -12,7 +12,7 @@ import drawloom
 from device_arrays import Array, Tensor
 from emulated_driver import LIBRARY, Driver, needs_driver
 from runner import tool
-from test_open_extents import LOSS_AND_GRADIENT, OPEN_MLP, arguments_for, bits
+from test_open_extents import OPEN_MLP, arguments_for, bits
 
 MLP = OPEN_MLP.replace("LOSS", "f32")
 # Around each size of tile, primes, and more rows than there are blocks for.

@@ -97,7 +97,8 @@ def text(name, element, extents):
     open_ = [f"%{one}" for one, extent in zip("bt", extents) if extent == "?"]
     wide = f"tensor<{b}x{t}x32xELEMENT>"
     program = PROGRAMS[name]
-    for word, meaning in (("EMPTYWIDE", f"tensor.empty({', '.join(open_)}) : {wide}"), ("SIZES", ", ".join("%" + n if e == "?" else str(e) for n, e in zip("bt", extents))),
+    for word, meaning in (("EMPTYWIDE", f"tensor.empty({', '.join(open_)}) : {wide}"),
+                          ("SIZES", ", ".join("%" + n if e == "?" else str(e) for n, e in zip("bt", extents))),
                           ("ROW", f"tensor<{b}x{t}x4x8xELEMENT>"), ("WIDE", wide), ("LABELS", f"tensor<{b}x{t}xi32>"), ("DECAY", f"tensor<{b}x{t}x4xf32>"),
                           ("STATE", f"tensor<{b}x4x8x8xf32>"), ("ELEMENT", element)):
         program = program.replace(word, meaning)
@@ -121,7 +122,8 @@ def bits(arrays):
     return [(np.asarray(one).shape, np.asarray(one).tobytes()) for one in arrays]
 
 
-@pytest.mark.parametrize("name,element,open_", [(name, "f32", "??") for name in PROGRAMS] + [("loss", "f32", "2?"), ("products", "f32", "?7"), ("loss", "bf16", "??"), ("products", "bf16", "??")])
+@pytest.mark.parametrize("name,element,open_", [(name, "f32", "??") for name in PROGRAMS] + [
+    ("loss", "f32", "2?"), ("products", "f32", "?7"), ("loss", "bf16", "??"), ("products", "bf16", "??")])
 def test_one_program_has_the_bits_of_one_for_each_extent(rng, name, element, open_):
     dims = tuple("?" if one == "?" else int(one) for one in open_)
     source = text(name, element, dims)

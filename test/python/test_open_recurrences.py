@@ -71,7 +71,8 @@ def bits(arrays):
 UNCUT = "segments = 1 : i64, value_blocks = 1 : i64"
 
 
-@pytest.mark.parametrize("kind,element,shared", [(kind, "f32", HEADS) for kind in DECAYS] + [("delta", "bf16", HEADS), ("keys", "f16", HEADS), ("scalar", "bf16", 2), ("none", "f64", 1)])
+@pytest.mark.parametrize("kind,element,shared", [(kind, "f32", HEADS) for kind in DECAYS] + [
+    ("delta", "bf16", HEADS), ("keys", "f16", HEADS), ("scalar", "bf16", 2), ("none", "f64", 1)])
 def test_one_program_has_the_bits_of_one_for_each_extent(rng, kind, element, shared):
     before = drawloom.cache.statistics().compiled
     module = drawloom.compile(program(kind, element, "??", shared))
@@ -206,8 +207,9 @@ def test_a_model_compiles_once_for_prompts_of_any_length():
 
 def test_torch_compiles_one_graph_for_sizes_of_any_number():
     torch = pytest.importorskip("torch")
-    import drawloom.torch
     from torch._dynamo.testing import CompileCounterWithBackend
+
+    import drawloom.torch
 
     mix = torch.nn.Linear(6, 8 * 12)
     norm = drawloom.torch.nn.FusedMLP(8 * 4, 5, width=16, hidden_layers=1, activation="silu")

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+
 from runner import ROOT, run, tool
 
 # What adds in the order of arrival, in MLIR and in LLVM IR.

@@ -3,16 +3,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The Python package without a framework: compiling, calling, derivatives, errors, the cache."""
 
-import os
 import pickle
 import subprocess
 import sys
 import threading
 
-import drawloom
 import numpy as np
 import pytest
 import torch
+
+import drawloom
 
 TEXT = """
 func.func @silu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {

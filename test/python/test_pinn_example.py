@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from PIL import Image
+
 from runner import ROOT
 
 FOLDER = ROOT / "examples" / "pinn"

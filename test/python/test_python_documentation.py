@@ -10,6 +10,7 @@ import sys
 import tarfile
 
 import pytest
+
 from runner import BUILD, ROOT, SANITIZED
 
 
@@ -45,8 +46,8 @@ def test_the_snippets_of_the_readme_run(framework, installed, tmp_path):
     execute("\n".join(of_torch) if framework == "torch" else of_jax, installed, tmp_path)
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "docs/torch.md", "docs/graphs.md", "docs/linear-recurrences.md", "docs/jax.md", "docs/structured-weights.md", "docs/kan-layers.md",
-                                  "docs/recurrent-cells.md", "docs/compiled-models.md", "docs/own-layers.md",
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/torch.md", "docs/graphs.md", "docs/linear-recurrences.md", "docs/jax.md", "docs/structured-weights.md",
+                                  "docs/kan-layers.md", "docs/recurrent-cells.md", "docs/compiled-models.md", "docs/own-layers.md",
                                   "docs/offload.md", "docs/memory.md"])
 def test_the_pages_code_runs_in_order(page, installed, tmp_path):
     found = blocks(page)

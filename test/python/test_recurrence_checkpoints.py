@@ -5,14 +5,14 @@
 
 import re
 
-import drawloom
-import drawloom.jax
-import drawloom.torch.linrec
 import jax
 import numpy as np
 import pytest
 import torch
 
+import drawloom
+import drawloom.jax
+import drawloom.torch.linrec
 from runner import tool
 from test_linear_recurrences import COMPILED, assert_same_bits, call, check, compiled, operands_of, program
 

@@ -11,9 +11,10 @@ import re
 import shutil
 import subprocess
 
-import drawloom
 import numpy as np
 import pytest
+
+import drawloom
 from runner import ROOT
 
 ADD = """

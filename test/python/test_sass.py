@@ -7,9 +7,8 @@ import pathlib
 
 import pytest
 
-from runner import ROOT, tool
-
 import sass  # noqa: E402
+from runner import ROOT, tool
 
 TEXT = """
 	.section	.text.k,"ax",@progbits

@@ -9,9 +9,10 @@ import io
 
 import pytest
 import torch
+from torch.nn import Linear
+
 from drawloom import CallError
 from drawloom.torch.nn import DoRALinear, LoRALinear, MonarchLinear
-from torch.nn import Linear
 
 # Weights of a size whose memory is given out again as soon as it is free.
 IN, OUT, R = 12, 400, 3

@@ -11,8 +11,22 @@ import pytest
 import torch
 
 import drawloom.torch
-from drawloom.structured import (Pattern, block_diagonal, concat, dense, diagonal, fold, hadamard, identity, kronecker, n_of_m, normalize_columns,
-                                 permute, select, sparse)
+from drawloom.structured import (
+    Pattern,
+    block_diagonal,
+    concat,
+    dense,
+    diagonal,
+    fold,
+    hadamard,
+    identity,
+    kronecker,
+    n_of_m,
+    normalize_columns,
+    permute,
+    select,
+    sparse,
+)
 
 K, N, R = 24, 16, 4
 ROWS = 11

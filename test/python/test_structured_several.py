@@ -3,19 +3,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """structured_linear of several terms is each of them, and its gradients are sums; JAX has it, too."""
 
-import drawloom.torch
 import jax
 import jax.numpy as jnp
-import jax_references as references
 import numpy as np
 import pytest
 import torch
+from jax.test_util import check_grads
+
+import jax_references as references
 from drawloom import CallError, ops
 from drawloom.jax import structured_linear as jax_structured_linear
 from drawloom.ops.structured import known, operands, spec
 from drawloom.structured import block_diagonal, dense, permute
 from drawloom.torch import structured_linear
-from jax.test_util import check_grads
 
 K, N, M, R = 12, 8, 5, 3
 QUERY, VALUE = ((dense(w) + 2.0 * (dense(b) @ dense("a"))).T for w, b in (("q", "b"), ("v", "c")))

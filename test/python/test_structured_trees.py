@@ -4,6 +4,7 @@
 """Random expressions of structured weights give what their matrices give, and exact gradients."""
 
 import pytest
+
 import structured_trees
 
 

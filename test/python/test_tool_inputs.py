@@ -131,7 +131,11 @@ def test_numbers_that_mean_nothing_are_refused(tmp_path, option, said):
     assert done.returncode == 1 and said in done.stderr
 
 
-HUGE = "func.func @f(%x: tensor<9223372036854775807x2xf32>) -> tensor<9223372036854775807x2xf32> {\n  %y = math.exp %x : tensor<9223372036854775807x2xf32>\n  return %y : tensor<9223372036854775807x2xf32>\n}\n"
+HUGE = """func.func @f(%x: tensor<9223372036854775807x2xf32>) -> tensor<9223372036854775807x2xf32> {
+  %y = math.exp %x : tensor<9223372036854775807x2xf32>
+  return %y : tensor<9223372036854775807x2xf32>
+}
+"""
 
 
 @pytest.mark.parametrize("how", ["--mlir-to-object", "--mlir-to-artifact", "--mlir-to-assembly"])

@@ -3,13 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Forward mode of drawloom.torch's ops: torch.func's jvp, jacfwd, hessian and dual numbers, against plain torch in float64."""
 
-import drawloom
 import pytest
 import torch
-from drawloom.torch import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, linrec, rational
-from test_torch_ops import plain_mlp, plain_rational
 from torch import func
 from torch.autograd import forward_ad
+
+import drawloom
+from drawloom.torch import frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, linrec, rational
+from test_torch_ops import plain_mlp, plain_rational
 
 DOUBLE = torch.float64
 

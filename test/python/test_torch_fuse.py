@@ -8,11 +8,12 @@ import copy
 import pickle
 import random
 
-import drawloom.torch as dt
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+import drawloom.torch as dt
 
 
 class Mlp(nn.Module):
@@ -342,7 +343,7 @@ def test_a_forward_that_a_trace_does_not_show_is_left_alone(kind, why, training,
     before = dict(model.__dict__)
     fused = dt.fuse(model, inplace=True)
     said = capsys.readouterr().out
-    assert f"drawloom: the model stays as it is: " in said and why in said
+    assert "drawloom: the model stays as it is: " in said and why in said
     assert fused is model and type(model) is kind and model.__dict__ == before
     assert model.training == training and model.drop.training != training
     assert not model.log

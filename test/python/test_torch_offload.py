@@ -6,16 +6,17 @@
 import contextlib
 import functools
 
-import drawloom.torch as dt
-import drawloom.torch._offload as offload_module
 import pytest
 import torch
-from drawloom.torch._offload import Offload
-from memory_store import MemoryStore
 from torch import nn
 from torch.autograd import forward_ad
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
+
+import drawloom.torch as dt
+import drawloom.torch._offload as offload_module
+from drawloom.torch._offload import Offload
+from memory_store import MemoryStore
 
 
 @pytest.fixture(autouse=True)

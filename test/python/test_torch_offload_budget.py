@@ -12,16 +12,17 @@ import subprocess
 import sys
 import threading
 
-import drawloom
-import drawloom.torch as dt
 import pytest
 import torch
 import torch.utils.checkpoint
+from torch import nn
+
+import drawloom
+import drawloom.torch as dt
 from drawloom._spill import capacity_of, size_of
 from drawloom.torch._offload import Offload
 from drawloom.torch._offload_plan import Order
 from memory_store import MemoryStore
-from torch import nn
 
 WIDTH = 256
 PIECE = 4 * WIDTH * WIDTH  # bytes of a tensor of as many rows and columns: 256 KiB

@@ -14,9 +14,10 @@ import shutil
 import subprocess
 import sys
 
-import drawloom
 import pytest
 import torch
+
+import drawloom
 from drawloom.torch._offload import Offload
 from drawloom.torch._offload_store import DiskStore
 

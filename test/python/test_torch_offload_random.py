@@ -7,13 +7,14 @@ import contextlib
 import itertools
 import random
 
-import drawloom.torch._offload as offload_module
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint
+
+import drawloom.torch._offload as offload_module
 from drawloom.torch._offload import Offload
 from drawloom.torch._offload_plan import Entry, Order, Pass
 from memory_store import MemoryStore
-from torch.utils.checkpoint import checkpoint
 
 N = 12
 

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom.torch's functions against plain torch in float64: values, derivatives of any order, transforms, layouts, errors."""
 
-import drawloom
 import numpy as np
 import pytest
 import torch
+
+import drawloom
 from drawloom import _drawloom, ops
 from drawloom.torch import _dispatch, frequency_encode, fused_mlp, fused_mlp_along, kat_mlp, rational
 from runner import run

@@ -11,14 +11,15 @@ import pickle
 import re
 import sys
 
+import pytest
+import torch
+from torch import nn
+
 import drawloom
 import drawloom.torch as dt
 import drawloom.torch._offload_states as states_module
-import pytest
-import torch
 from drawloom.torch._offload import Offload
 from memory_store import MemoryStore
-from torch import nn
 
 # Elements of a piece where the store is small.
 PIECE = 65536
@@ -113,7 +114,7 @@ def test_state_dicts_go_from_each_to_each(dtype, tmp_path):
 
     def trained(first, second):
         """Two steps of one optimizer, and through a file two of another."""
-        own = parameters(start)
+        own, kept = parameters(start), None
         for i, make in enumerate((first, second)):
             optimizer = make(own)
             if i:

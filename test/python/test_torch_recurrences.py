@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom.torch.linrec against models token by token (recurrence_references.py), and as a part of PyTorch."""
 
-import drawloom
 import pytest
 import torch
 import torch.nn.functional as F
-from drawloom.torch import linrec
 
+import drawloom
 import recurrence_references as reference
+from drawloom.torch import linrec
 from test_linear_recurrences import COMPILED, ratio
 
 B, T, H, K, V = 2, 35, 2, 16, 24

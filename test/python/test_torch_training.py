@@ -5,11 +5,12 @@
 
 import copy
 
-import drawloom.torch as dt
 import pytest
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
+
+import drawloom.torch as dt
 
 
 @pytest.fixture(autouse=True)

@@ -18,13 +18,14 @@ import traceback
 import warnings
 from unittest import mock
 
-import drawloom
-import drawloom.torch as dt
 import torch
-from drawloom import cells
-from drawloom.torch import linrec
 from torch import nn
 from torch.nn import functional as F
+
+import drawloom
+import drawloom.torch as dt
+from drawloom import cells
+from drawloom.torch import linrec
 
 CASES = {}
 

@@ -18,7 +18,6 @@ import re
 
 import numpy as np
 
-
 # Counts the stretches between barriers, of all programs of all kernels.
 EPOCHS = itertools.count()
 

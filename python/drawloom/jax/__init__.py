@@ -14,8 +14,18 @@ from . import linrec, rgnn  # noqa: E402
 from ._jit import Explanation, Part, explain, jit  # noqa: E402
 from ._op import op  # noqa: E402
 from .functional import (  # noqa: E402
-    frequency_encode, fused_mlp, fused_mlp_along, kan_layer, kan_network, kan_network_along, kat_mlp, linear_recurrence, nonlinear_scan,
-    rational, structured_linear)
+    frequency_encode,
+    fused_mlp,
+    fused_mlp_along,
+    kan_layer,
+    kan_network,
+    kan_network_along,
+    kat_mlp,
+    linear_recurrence,
+    nonlinear_scan,
+    rational,
+    structured_linear,
+)
 
 __all__ = ["Explanation", "Part", "explain", "frequency_encode", "fused_mlp", "fused_mlp_along", "jit", "kan_layer", "kan_network", "kan_network_along",
            "kat_mlp", "linear_recurrence", "linrec", "nonlinear_scan", "op", "rational", "rgnn", "structured_linear"]

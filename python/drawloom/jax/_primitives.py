@@ -164,11 +164,12 @@ def _convert(recorder, equation):
     source, out = equation.inputs[0].aval.dtype, equation.outputs[0].aval
     item = recorder.item(equation.inputs[0])
     value = item.value if item.rows else recorder.value_of(item, whole=False)
-    if out.dtype == bool:
-        return Item(value if source == bool else value != 0.0, item.lead, out.shape, "bool")
+    is_truth = source == np.bool_
+    if out.dtype == np.bool_:
+        return Item(value if is_truth else value != 0.0, item.lead, out.shape, "bool")
     name = dtype_name(out.dtype)
     # To be rounded is what is asked for.
-    value = formulas.number_in(value, name) if source == bool else value.to(dtype_name(source)).to(name)
+    value = formulas.number_in(value, name) if is_truth else value.to(dtype_name(source)).to(name)
     return Item(value, item.lead, out.shape, name)
 
 

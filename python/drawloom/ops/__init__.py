@@ -82,8 +82,8 @@ families: dict[str, Family] = {}
 
 
 def _rows_as_axes(attributes, arguments):
-    rows = (*(f"row{d}" for d in range(len(arguments[0].shape) - 1)), None)
-    return [rows, *((None,) * len(one.shape) for one in arguments[1:])], [rows]
+    axes = (*(f"row{d}" for d in range(len(arguments[0].shape) - 1)), None)
+    return [axes, *((None,) * len(one.shape) for one in arguments[1:])], [axes]
 
 
 def _open_rows(attributes, arguments):

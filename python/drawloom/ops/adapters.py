@@ -5,8 +5,8 @@
 
 from dataclasses import replace
 
-from .._errors import CallError, CallTypeError
 from .. import structured
+from .._errors import CallError, CallTypeError
 from . import open_extent, register, sizes
 from .structured import mlir_product, of_element, term_list
 

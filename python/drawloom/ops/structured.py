@@ -6,8 +6,8 @@
 import functools
 from dataclasses import replace
 
-from .._errors import CallError, CallTypeError
 from .. import structured
+from .._errors import CallError, CallTypeError
 from . import Array, Spec, register, sizes
 
 ASSOCIATIONS = "auto", "parts", "matrix"

@@ -19,8 +19,8 @@ from ._backend import Explanation, Part, explain  # noqa: E402
 from ._cells import NewtonReport, Scanned, nonlinear_scan  # noqa: E402
 from ._export import export  # noqa: E402
 from ._fuse import fuse  # noqa: E402
-from ._kan_edges import FORMULAS, Symbolic, fit_symbolic  # noqa: E402
 from ._kan import kan_layer, kan_network, kan_network_along  # noqa: E402
+from ._kan_edges import FORMULAS, Symbolic, fit_symbolic  # noqa: E402
 from ._offload import offload, offload_probe  # noqa: E402
 from ._op import op  # noqa: E402
 from ._patch_kan import patch_kan, patch_kan_report, unpatch_kan  # noqa: E402
@@ -35,8 +35,11 @@ from .graph import Graph, message_passing, where  # noqa: E402
 # One pool of threads for torch's ops and these.
 _drawloom.use_openmp()
 
-__all__ = ["DoubleScales", "Explanation", "FORMULAS", "FeatureTable", "Graph", "NewtonReport", "Part", "QuantizedTensor", "Scanned", "Symbolic", "adapted_linear", "as_n_of_m", "as_sparse", "context_parallel", "explain",
-           "export", "fake_quantize", "fit_symbolic", "frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kan_layer", "kan_network", "kan_network_along",
-           "kat_mlp", "linrec", "message_passing", "nn", "nonlinear_scan", "offload", "offload_probe", "op", "optim", "patch_kan", "patch_kan_report", "patch_peft",
-           "patch_peft_report", "patch_pyg", "patch_pyg_report", "prune", "prune_n_of_m", "quantize", "rational", "read_gguf",
-           "structured_linear", "unpatch_kan", "unpatch_peft", "unpatch_pyg", "where"]
+__all__ = [
+    "DoubleScales", "Explanation", "FORMULAS", "FeatureTable", "Graph", "NewtonReport", "Part", "QuantizedTensor", "Scanned",
+    "Symbolic", "adapted_linear", "as_n_of_m", "as_sparse", "context_parallel", "explain", "export", "fake_quantize", "fit_symbolic",
+    "frequency_encode", "fuse", "fused_mlp", "fused_mlp_along", "kan_layer", "kan_network", "kan_network_along", "kat_mlp", "linrec",
+    "message_passing", "nn", "nonlinear_scan", "offload", "offload_probe", "op", "optim", "patch_kan", "patch_kan_report",
+    "patch_peft", "patch_peft_report", "patch_pyg", "patch_pyg_report", "prune", "prune_n_of_m", "quantize", "rational", "read_gguf",
+    "structured_linear", "unpatch_kan", "unpatch_peft", "unpatch_pyg", "where",
+]

@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from . import _dense, functional
 from ..ops.regions import WIDEST
+from . import _dense, functional
 from ._dense import is_dropout, plain
 from .nn import Rational
 

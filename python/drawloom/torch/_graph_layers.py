@@ -221,7 +221,7 @@ def _with_loops(module, edge_index, edge_attr, sources, targets):
 
 
 def gat_forward(module, x, edge_index, edge_attr=None, size=None, return_attention_weights=None):
-    heads, channels = module.heads, module.out_channels
+    heads = module.heads
     left, right = _pair(x, module)
     lin, other = (module.lin, module.lin) if module.lin is not None else (module.lin_src, module.lin_dst)
     z, w = _factors(lin, left)

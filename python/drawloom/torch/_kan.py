@@ -11,9 +11,11 @@ from typing import Any
 
 from torch import Tensor
 
-from ..ops import Spec, kan as _kan
+from ..ops import Spec
+from ..ops import kan as _kan
 from . import _dispatch
 from ._dispatch import derivative, intern, need
+
 
 @functools.lru_cache(maxsize=1024)
 def _spec_of_text(layers):

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from .._errors import CallError, CallTypeError, StorageError
+from .._errors import CallError, StorageError
 from .._spill import size_of
 from ._offload_plan import Entry, Order, Pass
 from ._offload_report import Report, chrome_trace, draw

@@ -124,7 +124,8 @@ def _replace(kind, attribute, by):
 def patch_peft(*, always: bool = False, train_samples: bool = False) -> list[str]:
     """Has the layers of Hugging Face PEFT computed by Drawloom on the CPU, those that exist and those that will. Classes, parameters and
     state dicts stay what they are. Calls that Drawloom does not compute go to PEFT as before; `patch_peft_report` counts both.
-    Returns the names of the tuners. A second call changes nothing but the options; `unpatch_peft` takes it back. Raises CallError where the package is missing or of another version than 0.21.2.
+    Returns the names of the tuners. A second call changes nothing but the options; `unpatch_peft` takes it back. Raises CallError where
+    the package is missing or of another version than 0.21.2.
 
     always         also computes calls of such shapes that PEFT's own pass was measured to be as fast, such as LoRA of few rows
     train_samples  also takes `adapter_names`, an adapter for each sample, in training, where PEFT raises ValueError

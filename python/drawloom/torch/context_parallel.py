@@ -30,7 +30,8 @@ from .. import ops
 from .._errors import CallError
 from ..ops import recurrences
 from . import _dispatch
-from .linrec import _conv, _op as linrec
+from .linrec import _conv
+from .linrec import _op as linrec
 
 __all__ = ["linear_recurrence", "sequence_split", "shift_from_previous"]
 

@@ -13,7 +13,9 @@ import torch
 from torch import Tensor
 
 from .._errors import CallError  # noqa: F401, which modules raise, too
-from ..ops import Spec, rational as _rational, structured as _structured
+from ..ops import Spec
+from ..ops import rational as _rational
+from ..ops import structured as _structured
 from ..structured import Term
 from . import _dispatch
 from ._dispatch import derivative, intern, need

@@ -11,12 +11,28 @@ from numbers import Integral
 
 import torch
 
-from ..ops import encodings as _encodings, mlp as _mlp, rational as _rational
+from ..ops import encodings as _encodings
+from ..ops import mlp as _mlp
+from ..ops import rational as _rational
 from . import functional
 from ._cells import CellRNN, ParaGRU, ParaLSTM
 from ._graph_layers import CompGCNConv, GATConv, GATv2Conv, GINConv, HGTConv, RGATConv, RGCNConv, SAGEConv, SimpleHGNConv
-from ._kan_layers import (KAN, BSplineKAN, BSplineKANLayer, ChebyKAN, FasterKAN, FastKAN, FourierKAN, JacobiKAN, KANConv2d, KANLayer, PolynomialKAN, ReLUKAN,
-                          SineKAN, WavKAN)
+from ._kan_layers import (
+    KAN,
+    BSplineKAN,
+    BSplineKANLayer,
+    ChebyKAN,
+    FasterKAN,
+    FastKAN,
+    FourierKAN,
+    JacobiKAN,
+    KANConv2d,
+    KANLayer,
+    PolynomialKAN,
+    ReLUKAN,
+    SineKAN,
+    WavKAN,
+)
 from ._quantized_layers import QDoRALinear, QLoRALinear, QuantizedLinear
 from ._sparse_layers import BlockSparseLinear, MultiLoRALinear, SLTrainLinear
 from ._structured_layers import DoRALinear, KroneckerLinear, LoRALinear, MonarchLinear, StructuredLinear

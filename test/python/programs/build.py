@@ -10,8 +10,6 @@ jump or a tie that rounding may take it to the other side. So tolerances need no
 
 from __future__ import annotations
 
-import random
-
 import torch
 
 from .graph import FLOATS, OPS, Extent, Graph, Step, Type

@@ -12,9 +12,10 @@ import tempfile
 import ml_dtypes
 import numpy as np
 import torch
+
 from runner import ToolError, tool
 
-from .oracle import DTYPES, EPSILON
+from .oracle import EPSILON
 from .program import to_array
 
 THREADS = (1, 2, 3)

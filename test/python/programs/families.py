@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Rows of the table: the ops of kan, loss, opt and block."""
 
-import kan_references
 import torch
 import torch.nn.functional as F
+
+import kan_references
 
 from .build import MOST, Rejected
 from .graph import Extent, Type, op

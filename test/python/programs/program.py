@@ -11,7 +11,7 @@ import random
 
 import torch
 
-from . import control, elementwise, families, recurrences, shapes, structured  # noqa: F401: they fill the table.
+from . import control, elementwise, families, recurrences, shapes, structured  # noqa: F401  They fill the table.
 from .build import Builder, Rejected
 from .graph import OPS, Extent, Graph, Printer, Type
 from .oracle import DTYPES, Expected, contexts, derivatives, moved, program_epsilon

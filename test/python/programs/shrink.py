@@ -17,7 +17,7 @@ import torch
 
 from .graph import Type
 from .oracle import Context
-from .program import Program, to_array
+from .program import to_array
 
 
 def values(program):

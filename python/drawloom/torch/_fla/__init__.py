@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from ..._errors import CallError
-from ._table import ALONE, FORMS, FLASH_ATTENTION, METHODS, RECURRENCES, REFUSED
+from ._table import ALONE, FLASH_ATTENTION, FORMS, METHODS, RECURRENCES, REFUSED
 
 __all__ = ["Patch", "patch_fla"]
 

@@ -18,7 +18,8 @@ from torch.utils.checkpoint import checkpoint
 
 from ..._errors import CallError
 from ..linrec import _op
-from ..linrec._calls import additive_gate, check_chunk, gate, l2norm as _l2norm, wide
+from ..linrec._calls import additive_gate, check_chunk, gate, wide
+from ..linrec._calls import l2norm as _l2norm
 from ..linrec._conv import short_convolution
 
 # --- activations -----------------------------------------------------------------------------------------------------

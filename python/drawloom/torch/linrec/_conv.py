@@ -10,9 +10,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from ..._errors import CallError, CallTypeError
 from ...ops import Spec
 from ...ops.short_convolution import OPTIONAL
-from ..._errors import CallError, CallTypeError
 from .. import _dispatch
 from .._dispatch import intern
 from ._calls import one_device, wide

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from ..._errors import CallError
 from ...ops.recurrences import says
 from . import _op
-from ._calls import (check_chunk, check_shape, gate, l2norm, layout, log_decay, no_states_between, one_device, per_value_head, run, shares,
-                     wide)
+from ._calls import check_chunk, check_shape, gate, l2norm, layout, log_decay, no_states_between, one_device, per_value_head, run, shares, wide
 
 __all__ = ["chunk_comba", "chunk_delta_rule", "chunk_gated_delta_product", "chunk_gated_delta_rule", "chunk_gated_oja_rule",
            "chunk_gdn", "chunk_gdn2", "chunk_kda", "fused_recurrent_comba", "fused_recurrent_delta_rule",
