@@ -1,5 +1,4 @@
-//===- ElideOptionalTruncations.cpp - products without optional roundings
-//-----------------===//
+//===- ElideOptionalTruncations.cpp - drop optional roundings ------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

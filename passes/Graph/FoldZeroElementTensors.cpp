@@ -1,5 +1,4 @@
-//===- FoldZeroElementTensors.cpp - drop work on tensors without elements
-//--------------===//
+//===- FoldZeroElementTensors.cpp - drop work without elements -----------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

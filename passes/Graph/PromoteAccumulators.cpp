@@ -1,5 +1,4 @@
-//===- PromoteAccumulators.cpp - sums of narrow floats in f32
-//------------------===//
+//===- PromoteAccumulators.cpp - sums of narrow floats in f32 ------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Access.cpp - loads, stores and copies are checked
-//-------------------===//
+//===- Access.cpp - loads, stores and copies are checked -----------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- AccessCounts.cpp - bank conflicts and sectors
-//-----------------------===//
+//===- AccessCounts.cpp - bank conflicts and sectors ---------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Block.cpp - the threads of a block take turns
-//-----------------------===//
+//===- Block.cpp - the threads of a block take turns ---------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

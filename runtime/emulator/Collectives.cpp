@@ -1,5 +1,4 @@
-//===- Collectives.cpp - where threads wait for each other
-//-----------------===//
+//===- Collectives.cpp - where threads wait for each other ---------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

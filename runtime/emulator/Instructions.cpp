@@ -1,5 +1,4 @@
-//===- Instructions.cpp - what one thread or warp executes
-//-----------------===//
+//===- Instructions.cpp - what one thread or warp executes ---------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Launch.cpp - the blocks of a grid over threads
-//----------------------===//
+//===- Launch.cpp - the blocks of a grid over threads --------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

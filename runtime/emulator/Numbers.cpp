@@ -1,5 +1,4 @@
-//===- Numbers.cpp - approximate functions, conversions, bytes
-//-------------===//
+//===- Numbers.cpp - approximate functions, conversions, bytes -----------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

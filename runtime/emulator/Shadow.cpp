@@ -1,5 +1,4 @@
-//===- Shadow.cpp - who touched which byte last
-//----------------------------===//
+//===- Shadow.cpp - who touched which byte last --------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

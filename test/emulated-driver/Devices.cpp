@@ -1,5 +1,4 @@
-//===- Devices.cpp - devices, contexts, error names
-//-------------------------===//
+//===- Devices.cpp - devices, contexts, error names ----------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Driver.cpp - the state behind an emulated libcuda
-//-------------------===//
+//===- Driver.cpp - the state behind an emulated libcuda -----------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

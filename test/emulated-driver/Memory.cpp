@@ -1,5 +1,4 @@
-//===- Memory.cpp - allocations, copies and fills
-//---------------------------===//
+//===- Memory.cpp - allocations, copies and fills ------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Modules.cpp - images, functions, launches
-//-----------------------------===//
+//===- Modules.cpp - images, functions, launches -------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Streams.cpp - streams, events, graphs
-//--------------------------------===//
+//===- Streams.cpp - streams, events, graphs -----------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Symbols.cpp - functions by name
-//---------------------------------------===//
+//===- Symbols.cpp - functions by name -----------------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- EmbedCancelTest.cpp - compilations that are told to stop
-//------------------===//
+//===- EmbedCancelTest.cpp - compilations that are told to stop ----------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

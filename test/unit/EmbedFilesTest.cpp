@@ -1,5 +1,4 @@
-//===- EmbedFilesTest.cpp - compiled programs as files
-//---------------------------===//
+//===- EmbedFilesTest.cpp - compiled programs as files -------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

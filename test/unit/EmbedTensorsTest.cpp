@@ -1,5 +1,4 @@
-//===- EmbedTensorsTest.cpp - calls with tensors of DLPack
-//-----------------------===//
+//===- EmbedTensorsTest.cpp - calls with tensors of DLPack ---------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- HalfPrecisionDots.cpp - products of bf16 and f16 matrices
-//-----------------===//
+//===- HalfPrecisionDots.cpp - products of bf16 and f16 matrices ---------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- PromoteScratch.cpp - arrays of tiles in global memory
-//-----------------===//
+//===- PromoteScratch.cpp - arrays of tiles in global memory -------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- Rematerialize.cpp - tiles that are cheaper to make again than to keep
-//===//
+//===- Rematerialize.cpp - tiles that are cheaper to compute again -------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- PrivatizeEmptyTensors.cpp - a tensor of its own for each that is made
-//----===//
+//===- PrivatizeEmptyTensors.cpp - one empty tensor for each use ---------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- ChunkwiseForm.cpp - a chunk as products of matrices
-//-------------------===//
+//===- ChunkwiseForm.cpp - a chunk as products of matrices ---------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- HybridForm.cpp - which chunks are products of matrices
-//--------------===//
+//===- HybridForm.cpp - which chunks are products of matrices ------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- RecurrentForm.cpp - a chunk token after token
-//--------------------------===//
+//===- RecurrentForm.cpp - a chunk token after token ---------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

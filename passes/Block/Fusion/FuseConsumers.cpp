@@ -1,5 +1,4 @@
-//===- FuseConsumers.cpp - what reads a block program's result
-//-------------===//
+//===- FuseConsumers.cpp - what reads a block program's result -----------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

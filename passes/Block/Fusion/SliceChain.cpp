@@ -1,5 +1,4 @@
-//===- SliceChain.cpp - structured ops on a part of their values
-//----------------===//
+//===- SliceChain.cpp - structured ops on a part of their values ---------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -100,7 +100,9 @@ SmallVector<RowRegion> splitIntoPhases(Block &block, RowAnalysis &rows) {
     SmallVector<Operation *> viewed;
     op.walk([&](Operation *nested) {
       for (Value operand : nested->getOperands()) {
-        bool needsWhole = rowValues.contains(operand) && !member;
+        // A body may take any row of a tensor from outside of it.
+        bool needsWhole =
+            rowValues.contains(operand) && (!member || nested != &op);
         phase = std::max(phase, phaseOf.lookup(operand) + (needsWhole ? 1 : 0));
         if (views.remove(operand.getDefiningOp()))
           viewed.push_back(operand.getDefiningOp());

@@ -1,5 +1,4 @@
-//===- CopyTest.cpp - asynchronous copies arrive late
-//----------------------===//
+//===- CopyTest.cpp - asynchronous copies arrive late --------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- FindingsTest.cpp - faults planted into kernels
-//----------------------===//
+//===- FindingsTest.cpp - faults planted into kernels --------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -1,5 +1,4 @@
-//===- LaunchTest.cpp - grids, schedules, parameters
-//-----------------------===//
+//===- LaunchTest.cpp - grids, schedules, parameters ---------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

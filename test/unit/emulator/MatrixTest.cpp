@@ -1,5 +1,4 @@
-//===- MatrixTest.cpp - ldmatrix, stmatrix and mma.sync
-//--------------------===//
+//===- MatrixTest.cpp - ldmatrix, stmatrix and mma.sync ------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
