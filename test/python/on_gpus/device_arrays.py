@@ -8,6 +8,7 @@
 """
 
 import ctypes
+import sys
 
 import numpy as np
 
@@ -187,3 +188,7 @@ def _current_stream(device_type, device, out):
 _table = Table((1, 3), None, _allocate, _Convert(lambda *_: -1), _from_managed, _read, _current_stream)
 _name = b"dlpack_exchange_api"  # Capsules do not keep their names.
 Tensor.__dlpack_c_exchange_api__ = _api.PyCapsule_New(ctypes.addressof(_table), _name, None)
+
+# A library is a package at the top, whose from_dlpack is asked for by the module of an array's class.
+sys.modules["device_arrays"] = sys.modules[__name__]
+Array.__module__ = Tensor.__module__ = "device_arrays"
