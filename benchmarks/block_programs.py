@@ -221,7 +221,7 @@ def warm_up(rival):
 
 def drawloom_time(program, folder, runs, threads):
     """The figures of drawloom-run's last line, as a dictionary of strings."""
-    from runner import tool
+    from support.runner import tool
 
     out = tool("drawloom-run", folder / "program.mlir", f"--entry={program.entry}", f"--threads={threads}",
                f"--benchmark={runs}", *(f"--input={folder / f'{i}.npy'}" for i in range(len(program.arguments))))

@@ -37,9 +37,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path += [str(ROOT / "benchmarks"), str(ROOT / "test" / "python")]
 
 import gpu_programs  # noqa: E402
-import mutations  # noqa: E402
-from emulated_driver import LAUNCH_FAILED, CudaError, Driver, install  # noqa: E402
-from runner import ToolError, tool  # noqa: E402
+from on_gpus import mutations  # noqa: E402
+from support.emulated_driver import LAUNCH_FAILED, CudaError, Driver, install  # noqa: E402
+from support.runner import ToolError, tool  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "gpu-mutations.json"
 PAGE = ROOT / "docs" / "gpu-emulator.md"

@@ -26,7 +26,7 @@ PLAN_BYTES = [8, 4, 2, 2, 8, 4, 1, 1]
 TOLERANCES = {"f32": 2e-5, "bf16": 2e-2, "f16": 3e-3}
 # A unit in the last place of a number, as a share of it at most: 7 and 10 bits follow the first. A CPU rounds networks in the
 # same places, of sums in another order: a rounding goes the other way at times and moves a number by this. So this is also what
-# the root of the mean square of all differences may be, as a share of the results' own (the bound of test_gpu_emulated.py).
+# the root of the mean square of all differences may be, as a share of the results' own (the bound of test/python/on_gpus/test_emulated.py).
 LAST_PLACES = {"bf16": 2.0**-7, "f16": 2.0**-10}
 
 

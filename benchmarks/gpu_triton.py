@@ -6,7 +6,7 @@
     python benchmarks/gpu_triton.py WORDS [--arch sm_90a]     prints what came of the programs with WORDS in their names
 
 gpu_kernels.py uses `measure`. How often each loop turns is counted by running the kernels' control flow on the program's
-arguments (test/python/ttir_interpreter.py); which loop of the machine code is which of TTIR is read from line numbers.
+arguments (test/python/on_gpus/ttir_interpreter.py); which loop of the machine code is which of TTIR is read from line numbers.
 """
 
 import argparse
@@ -32,7 +32,7 @@ ROOT = HERE.parent
 sys.path += [str(HERE), str(ROOT / "test" / "python")]
 
 import sass  # noqa: E402
-import ttir_interpreter  # noqa: E402
+from on_gpus import ttir_interpreter  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("DRAWLOOM_BUILD_DIR", ROOT / "build"))
 CAPABILITIES = {"sm_80": 80, "sm_90a": 90, "sm_100a": 100}

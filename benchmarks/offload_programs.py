@@ -7,7 +7,7 @@
     benchmarks/offload_programs.py --spill /mnt/ssd
     benchmarks/offload_programs.py --spill /mnt/ssd --memory 0.4 --tokens 4096 --width 512 --json table.json
 
-The step is that of a model of gated linear attention (test/python/memory_programs.py). Memory is the workspace and the
+The step is that of a model of gated linear attention (test/python/memory/memory_programs.py). Memory is the workspace and the
 store's memory together, as a part of the workspace that the step has without a limit. Both steps run by turns, ABBA; a
 ratio is the median over all pairs. Plans go by the rates that drawloom-run --calibrate measures first. Needs a build.
 """
@@ -68,7 +68,7 @@ def main():
     build = pathlib.Path(os.environ.get("DRAWLOOM_BUILD_DIR", ROOT / "build"))
     sys.path.insert(0, str(build / "python"))
     import drawloom
-    import memory_programs
+    from memory import memory_programs
 
     rates = calibrate(build, options.spill)
     print(f"rates: {rates}")

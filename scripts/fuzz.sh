@@ -28,7 +28,7 @@ if [ "${1:-}" = programs ]; then
   export DRAWLOOM_BUILD_DIR=$build DRAWLOOM_CACHE=
   export PYTHONPATH=$root/test/python:$build/python${PYTHONPATH:+:$PYTHONPATH}
   [ -x "$build/bin/drawloom-run" ] || die "fuzz.sh: no drawloom-run in $build/bin; run scripts/build.sh first"
-  exec .venv/bin/python -m programs.fuzz "$@"
+  exec .venv/bin/python -m programs.random_programs.fuzz "$@"
 fi
 
 runs=100000

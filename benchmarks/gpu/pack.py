@@ -208,9 +208,9 @@ def copy_scripts(folder):
     (folder / "test" / "block-programs").mkdir(parents=True)
     for path in (ROOT / "test" / "block-programs").glob("*.py"):
         shutil.copy(path, folder / "test" / "block-programs")
-    (folder / "test" / "python").mkdir()
+    (folder / "test" / "python" / "on_gpus").mkdir(parents=True)
     for name in package.FILES:
-        shutil.copy(ROOT / "test" / "python" / name, folder / "test" / "python")
+        shutil.copy(ROOT / "test" / "python" / name, folder / "test" / "python" / name)
 
 
 def copy_package(wheel, python, folder):

@@ -70,7 +70,7 @@ def package_cases(setting):
         # The tree's own: the package of a pack brings no emulated devices.
         tests = HERE.parent / "test" / "python"
         paths = [os.environ.get("DRAWLOOM_BUILD_DIR", str(HERE.parent / "build")) + "/python", str(tests)]
-        return [(name, paths) for name in package.EMULATED_CASES if (tests / "emulated_torch.py").exists()]
+        return [(name, paths) for name in package.EMULATED_CASES if (tests / "on_gpus" / "emulated_torch.py").exists()]
     tests, installed = setting.pack / "test" / "python", setting.pack / "python"
     return [(name, [str(installed), str(tests)]) for name in package.names(tests)] if installed.exists() else []
 

@@ -35,7 +35,8 @@ std::vector<std::pair<std::string_view, void *>> cLibrarySymbols() {
                    static_cast<float (*)(float, float)>(std::name))            \
   }
   // A superset of what LLVM's x86 backend and its simplification of calls make
-  // of the ops that programs have: test_every_op_and_type.py sweeps these.
+  // of the ops that programs have: test/python/programs/
+  // test_every_op_and_type.py sweeps these.
   return {
       {"__extendhfsf2", reinterpret_cast<void *>(__extendhfsf2)},
       {"__truncdfhf2", reinterpret_cast<void *>(__truncdfhf2)},

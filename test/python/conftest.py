@@ -10,7 +10,7 @@ import tempfile
 import numpy as np
 import pytest
 
-from runner import BUILD, ROOT
+from support.runner import BUILD, ROOT
 
 # Another Triton than the installed one: a folder that pip installed one into (pip install --no-deps --target FOLDER
 # triton==VERSION). Processes that tests start get it too.
@@ -26,9 +26,9 @@ sys.path.insert(0, str(ROOT / "test" / "block-programs"))
 sys.path.append(str(ROOT / "benchmarks"))
 
 
-# The Python package of the build; processes that tests start get it too.
+# The Python package of the build. Processes that tests start get it too, and what pytest imports tests and their helpers from.
 sys.path.insert(0, str(BUILD / "python"))
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BUILD / "python"), os.environ.get("PYTHONPATH")]))
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(BUILD / "python"), str(ROOT / "test" / "python"), os.environ.get("PYTHONPATH")]))
 
 # No test depends on what the user's cache holds: a run has one of its own, which the processes of pytest-xdist share (a
 # fifth of the programs are those of another test), and which is removed with the process that made it.
