@@ -131,9 +131,9 @@ std::optional<Prediction> GpuTarget::predict(ModuleOp module,
                                              StringRef function) const {
   Prediction prediction;
   for (auto kernel : module.getOps<func::FuncOp>()) {
+    auto owner = kernel->getAttrOfType<StringAttr>(kernelOfAttr);
     auto considered = kernel->getAttrOfType<ArrayAttr>(consideredAttr);
-    if (kernel.getName().rsplit('_').first != function || !considered ||
-        considered.empty())
+    if (!owner || owner != function || !considered || considered.empty())
       continue;
     auto chosen = cast<DictionaryAttr>(considered[0]);
     auto number = [&](StringRef name) {

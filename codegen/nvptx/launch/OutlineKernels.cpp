@@ -539,6 +539,7 @@ void Outliner::outline(unsigned index) {
                            FunctionType::get(function.getContext(), {}, {}));
   outlined.setPrivate();
   outlined->setAttr(kernelAttr, UnitAttr::get(function.getContext()));
+  outlined->setAttr(kernelOfAttr, function.getNameAttr());
   symbols.insert(outlined, Block::iterator(function));
   made.push_back(outlined);
   Outlined to(outlined);

@@ -654,6 +654,8 @@ LogicalResult BlockToTile::run() {
   kernel = func::FuncOp::create(loc, program.getName(),
                                 builder.getFunctionType(types, {}));
   (*kernel)->setAttr(kernelAttr, builder.getUnitAttr());
+  if (auto function = program->getAttrOfType<StringAttr>(kernelOfAttr))
+    (*kernel)->setAttr(kernelOfAttr, function);
   (*kernel)->setAttr(gridAttr, builder.getI64IntegerAttr(1));
   (*kernel)->setAttr(inputsAttr,
                      builder.getI64IntegerAttr(signature.getNumInputs()));

@@ -6,10 +6,10 @@
 
 // The sum behind the blocks is a kernel of its own; the function calls both.
 // CHECK-LABEL: func.func private @f_0(
-// CHECK-SAME: attributes {drawloom.kernel}
+// CHECK-SAME: attributes {drawloom.kernel, drawloom.kernel_of = "f"}
 // CHECK: scf.forall
 // CHECK-LABEL: func.func private @f_1(
-// CHECK-SAME: tensor<4x8xf32>) -> tensor<8xf32> attributes {drawloom.kernel}
+// CHECK-SAME: tensor<4x8xf32>) -> tensor<8xf32> attributes {drawloom.kernel, drawloom.kernel_of = "f"}
 // The fill is repeated where it is used.
 // CHECK: linalg.fill
 // CHECK: linalg.reduce
