@@ -26,6 +26,13 @@ METHODS = 40
 # last: what it computes is seen best in one piece.
 TEXTS = "test/block-programs/"
 
+# Classes that are one thing, with the methods that they may have.
+WHOLE = {
+    # The state machine of a store. Each of its commands, and each completion,
+    # changes records, blocks, slots and transfers together, under one lock.
+    ("runtime/offload/Core.h", "Core"): 93,
+}
+
 
 def tags():
     """Returns what ctags finds in the C++ and Python files of the repository."""
@@ -49,6 +56,7 @@ def is_operator(name):
 
 def long_functions(functions):
     for tag in functions:
+        # A lambda of Python that has a name has no end.
         lines = tag.get("end", tag["line"]) - tag["line"] + 1
         if lines > LINES and not tag["path"].startswith(TEXTS):
             yield tag, f"function {tag['name']} has {lines} lines, {LINES} are the limit"
@@ -63,8 +71,9 @@ def large_classes(classes, functions):
         separator = "." if tag["path"].endswith(".py") else "::"
         name = separator.join(filter(None, (tag.get("scope"), tag["name"])))
         methods = sum(tag["line"] <= line <= tag["end"] for line in inside[tag["path"], name])
-        if methods > METHODS:
-            yield tag, f"class {tag['name']} has {methods} methods, {METHODS} are the limit"
+        limit = WHOLE.get((tag["path"], tag["name"]), METHODS)
+        if methods > limit:
+            yield tag, f"class {tag['name']} has {methods} methods, {limit} are the limit"
 
 
 def main():
