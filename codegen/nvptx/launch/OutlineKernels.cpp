@@ -193,8 +193,8 @@ private:
   };
   /// Returns whether a kernel has room for the values that an op reads in parts
   /// there, and notes them then.
-  bool readsInParts(Operation *op, ArrayRef<Value> values, unsigned level,
-                    PartsRead &known);
+  bool holdsParts(Operation *op, ArrayRef<Value> values, unsigned level,
+                  PartsRead &known);
   void collect();
   /// Makes a value that is repeatable, but that memory is needed for, a result
   /// of the first kernel.
@@ -279,8 +279,8 @@ unsigned Outliner::levelOf(Operation *op, ArrayRef<Operation *> reads,
   return level;
 }
 
-bool Outliner::readsInParts(Operation *op, ArrayRef<Value> values,
-                            unsigned level, PartsRead &known) {
+bool Outliner::holdsParts(Operation *op, ArrayRef<Value> values, unsigned level,
+                          PartsRead &known) {
   SmallVector<Value> more;
   int64_t bytes = 0;
   for (Value value : values) {
@@ -330,7 +330,7 @@ void Outliner::collect() {
       if (kernelOf.lookup(before) == level)
         for (Value output : cast<scf::ForallOp>(op).getOutputs())
           kernels[level].results.remove(output);
-    if (!readsInParts(&op, partsRead.getArrayRef(), level, inParts))
+    if (!holdsParts(&op, partsRead.getArrayRef(), level, inParts))
       ++level;
     kernelOf[&op] = level;
     kernels.resize(std::max<size_t>(kernels.size(), level + 1));
