@@ -6,7 +6,8 @@
 # scripts/check.sh [--all]
 #
 # The gates beside the tests: formatting, licence headers, no path of one
-# person's machine, mistakes in Python, pages generated from ODS, clang-tidy.
+# person's machine, mistakes in Python, sizes of files, functions and classes,
+# pages generated from ODS, clang-tidy.
 #
 #   --all   clang-tidy on every file; without it, on those that changed
 set -uo pipefail
@@ -48,6 +49,9 @@ say "File length"
 long=$(git ls-files '*.cpp' '*.h' '*.td' '*.py' 'lib/*.html' | xargs -r wc -l | awk '$2 != "total" && $1 > 900')
 [ -z "$long" ] || fail "files above 900 lines:
 $long"
+
+say "Sizes of functions and classes"
+python3 scripts/sizes.py || fail "functions or classes that are too large; see scripts/sizes.py --help"
 
 say "Reference pages from ODS"
 scripts/build.sh drawloom-doc || fail "the documentation does not build"

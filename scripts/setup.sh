@@ -27,7 +27,7 @@ packages=(cmake ninja-build clang-22 g++ ccache libcairo2-dev libstb-dev liburin
   lld-22 llvm-22-dev libmlir-22-dev mlir-22-tools nlohmann-json3-dev zlib1g-dev)
 if [ "$tests" = 1 ]; then
   packages+=(bible-kjv bochs bochsbios vgabios chromium clang-format-22 clang-tidy-22 fonts-dejavu-core git
-    libclang-rt-22-dev libgtest-dev python3 python3-dev python3-venv)
+    libclang-rt-22-dev libgtest-dev python3 python3-dev python3-venv universal-ctags)
 fi
 
 command -v dpkg-query >/dev/null ||

@@ -69,8 +69,8 @@ static Ssa copySign(TtirPrinter &print, const Ssa &a, const Ssa &b) {
   return print.bitcast(print.same("arith.ori", {size, sign}), a.element);
 }
 
-FailureOr<Ssa> KernelExport::emitElementwise(Operation *op,
-                                             ArrayRef<Ssa> operands) {
+FailureOr<Ssa> triton::emitElementwise(TtirPrinter &print, Operation *op,
+                                       ArrayRef<Ssa> operands) {
   StringRef name = op->getName().getStringRef();
   Type to = elementInText(getElementTypeOrSelf(op->getResult(0).getType()));
 
@@ -94,21 +94,21 @@ FailureOr<Ssa> KernelExport::emitElementwise(Operation *op,
                                       operands[0].shape),
                        operands[0]});
   if (isa<arith::ExtFOp, arith::TruncFOp>(op))
-    return print.convertFloat(operands[0], to);
+    return convertFloat(print, operands[0], to);
   if (isa<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>(op))
-    return print.convertInteger(operands[0], to);
+    return convertInteger(print, operands[0], to);
   if (isa<arith::ExtUIOp, arith::IndexCastUIOp>(op))
-    return print.convertInteger(operands[0], to, /*isSigned=*/false);
+    return convertInteger(print, operands[0], to, /*isSigned=*/false);
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
     bool half = to.getIntOrFloatBitWidth() == 16;
     Ssa out = print.cast(name, operands[0], half ? print.f32() : to);
-    return print.convertFloat(out, to);
+    return convertFloat(print, out, to);
   }
   if (isa<arith::FPToSIOp, arith::FPToUIOp>(op)) {
     bool half = operands[0].element.getIntOrFloatBitWidth() == 16;
     return print.cast(
-        name, half ? print.convertFloat(operands[0], print.f32()) : operands[0],
-        to);
+        name,
+        half ? convertFloat(print, operands[0], print.f32()) : operands[0], to);
   }
   if (isa<arith::BitcastOp>(op))
     return print.bitcast(operands[0], to);
@@ -142,12 +142,12 @@ FailureOr<Ssa> KernelExport::emitElementwise(Operation *op,
                isa<arith::DivFOp, arith::RemFOp>(op));
   if (half)
     for (Ssa &operand : wide)
-      operand = print.convertFloat(operand, print.f32());
+      operand = convertFloat(print, operand, print.f32());
   Ssa out;
   if (device.empty())
     out = print.same(name, wide);
   else
     out = print.libdevice(
         wide[0].element.isF64() ? device.str() : device.str() + "f", wide);
-  return half ? print.convertFloat(out, to) : out;
+  return half ? convertFloat(print, out, to) : out;
 }

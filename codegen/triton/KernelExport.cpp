@@ -84,8 +84,8 @@ Tile KernelExport::tileOf(Value value) {
     return *tile;
   if (const auto *scalar = std::get_if<Ssa>(&entry))
     return {*scalar, {}, true};
-  return load(std::get<View>(entry),
-              cast<MemRefType>(value.getType()).getShape());
+  return views.load(std::get<View>(entry),
+                    cast<MemRefType>(value.getType()).getShape());
 }
 
 void KernelExport::bindAs(Value value, const std::string &name) {
@@ -237,21 +237,21 @@ LogicalResult KernelExport::emitShape(Operation *op) {
     Ssa line = print.iota(shape[iota.getDimension()], iota.getDimension(),
                           shape.size());
     tile.value = print.broadcast(
-        print.convertInteger(line, elementInText(type.getElementType())),
+        convertInteger(print, line, elementInText(type.getElementType())),
         shape);
   } else if (auto slice = dyn_cast<tile::SliceOp>(op)) {
     Tile source = tileOf(slice.getSource());
     int64_t axis = slice.getDimension();
-    Ssa one = take(source.value,
-                   print.constant(print.i32(), slice.getIndex(), {1}), axis);
+    Ssa one = tiles.take(
+        source.value, print.constant(print.i32(), slice.getIndex(), {1}), axis);
     tile.value = print.reshape(one, paddedShape(extents));
   } else if (auto lookup = dyn_cast<tile::LookupOp>(op)) {
-    tile.value = loadElements(viewOf(lookup.getSource()),
-                              carried(lookup.getIndices()), extents);
+    tile.value = views.loadElements(viewOf(lookup.getSource()),
+                                    carried(lookup.getIndices()), extents);
   } else if (isa<tile::ReshapeOp>(op)) {
-    tile = reshape(tileOf(op->getOperand(0)), extents);
+    tile = tiles.reshape(tileOf(op->getOperand(0)), extents);
   } else if (isa<tile::LoadOp>(op)) {
-    tile = load(viewOf(op->getOperand(0)), extents);
+    tile = views.load(viewOf(op->getOperand(0)), extents);
   } else {
     return refuse(op, "it has no counterpart");
   }
@@ -296,12 +296,12 @@ LogicalResult KernelExport::emit(Operation *op) {
         return success();
       })
       .Case([&](memref::DimOp dim) {
-        entries[dim.getResult()] =
-            sizeOf(viewOf(dim.getSource()).dimensions[*dim.getConstantIndex()]);
+        entries[dim.getResult()] = views.sizeOf(
+            viewOf(dim.getSource()).dimensions[*dim.getConstantIndex()]);
         return success();
       })
       .Case([&](memref::LoadOp load) {
-        entries[load.getResult()] = loadElements(
+        entries[load.getResult()] = views.loadElements(
             viewOf(load.getMemRef()), carried(load.getIndices()), {});
         return success();
       })
@@ -310,7 +310,8 @@ LogicalResult KernelExport::emit(Operation *op) {
           return emitShape(op);
         if (op->getNumResults() != 1)
           return refuse(op, "it has no counterpart");
-        FailureOr<Ssa> made = emitElementwise(op, carried(op->getOperands()));
+        FailureOr<Ssa> made =
+            emitElementwise(print, op, carried(op->getOperands()));
         if (failed(made))
           return failure();
         Value value = op->getResult(0);
@@ -346,7 +347,7 @@ FailureOr<TtirKernel> KernelExport::run(ArrayRef<TtirParameter> operands) {
     else
       entries[argument] = name;
   }
-  program = print.convertInteger(print.programId(), print.i64());
+  program = convertInteger(print, print.programId(), print.i64());
   if (failed(emitBody(kernel.getBody().front())))
     return failure();
   int64_t elements = print.largestTensor();
@@ -372,12 +373,12 @@ TtirKernel triton::copyKernel(const std::string &name, StringRef element,
   Ssa from{"%arg0", type, {}, /*pointer=*/true};
   Ssa to{"%arg1", type, {}, /*pointer=*/true};
   Ssa start = print.same("arith.muli",
-                         {print.convertInteger(print.programId(), print.i64()),
+                         {convertInteger(print, print.programId(), print.i64()),
                           print.constant(print.i64(), block)});
   Ssa places =
       print.same("arith.addi",
                  {print.splat(start, {block}),
-                  print.convertInteger(print.iota(block, 0, 1), print.i64())});
+                  convertInteger(print, print.iota(block, 0, 1), print.i64())});
   Ssa mask = print.compare("arith.cmpi", "slt", places,
                            print.constant(print.i64(), count, {block}));
   auto at = [&](const Ssa &pointer) {

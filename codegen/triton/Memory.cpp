@@ -24,23 +24,6 @@ using namespace drawloom::triton;
 // Views
 //===----------------------------------------------------------------------===//
 
-View KernelExport::wholeView(MemRefType type, const Ssa &pointer) {
-  View view{pointer, {}, {{}}, {}, type.getElementType().isInteger(1)};
-  int64_t stride = 1;
-  for (int64_t extent : llvm::reverse(type.getShape())) {
-    view.dimensions.insert(view.dimensions.begin(), {extent, stride, {}});
-    stride *= extent;
-  }
-  return view;
-}
-
-static View wholeView(const Tile &tile) {
-  View view{{}, tile, SmallVector<Offset>(tile.extents.size()), {}};
-  for (auto [axis, extent] : llvm::enumerate(tile.extents))
-    view.dimensions.push_back({extent, 1, {}, static_cast<int64_t>(axis)});
-  return view;
-}
-
 /// The buffer that a view is of.
 static Value bufferOf(Value memory) {
   while (auto view = memory.getDefiningOp<ViewLikeOpInterface>())
@@ -101,13 +84,8 @@ void KernelExport::emitAlloc(tile::AllocOp op) {
       addParameter({true, static_cast<int64_t>(buffers.size()) - 1, {}},
                    type.getElementType());
   pointer = print.addPointer(
-      pointer, arithmetic("arith.muli", program, type.getNumElements()));
+      pointer, tiles.arithmetic("arith.muli", program, type.getNumElements()));
   entries[buffer] = wholeView(type, pointer);
-}
-
-Ssa KernelExport::sizeOf(const Dimension &dimension) {
-  return dimension.dynamicSize ? dimension.dynamicSize
-                               : print.constant(print.i64(), dimension.size);
 }
 
 void KernelExport::emitSubview(memref::SubViewOp op) {
@@ -125,8 +103,10 @@ void KernelExport::emitSubview(memref::SubViewOp op) {
     if (std::optional<int64_t> constant = getConstantIntValue(offset)) {
       at.number += *constant * dimension.stride;
     } else {
-      Ssa scaled = arithmetic("arith.muli", scalarOf(offset), dimension.stride);
-      at.more = at.more ? arithmetic("arith.addi", at.more, scaled) : scaled;
+      Ssa scaled =
+          tiles.arithmetic("arith.muli", scalarOf(offset), dimension.stride);
+      at.more =
+          at.more ? tiles.arithmetic("arith.addi", at.more, scaled) : scaled;
     }
     std::optional<int64_t> extent = getConstantIntValue(size);
     // Where nobody knows it, there is one element.
@@ -147,7 +127,7 @@ void KernelExport::emitCast(memref::CastOp op) {
       dimension = {extent, dimension.stride, {}, dimension.axis};
     else if (!dimension.dynamicSize)
       // Who reads it reads more, zeros behind what is there.
-      dimension.dynamicSize = sizeOf(dimension);
+      dimension.dynamicSize = views.sizeOf(dimension);
   }
   entries[op.getResult()] = view;
 }
@@ -156,9 +136,9 @@ void KernelExport::emitReshapedView(Operation *op) {
   const View source = viewOf(op->getOperand(0));
   auto type = cast<MemRefType>(op->getResult(0).getType());
   if (source.tile) {
-    Tile part =
-        load(source, cast<MemRefType>(op->getOperand(0).getType()).getShape());
-    entries[op->getResult(0)] = ::wholeView(reshape(part, type.getShape()));
+    Tile part = views.load(
+        source, cast<MemRefType>(op->getOperand(0).getType()).getShape());
+    entries[op->getResult(0)] = wholeView(tiles.reshape(part, type.getShape()));
     return;
   }
   auto collapse = dyn_cast<memref::CollapseShapeOp>(op);
@@ -178,11 +158,11 @@ void KernelExport::emitReshapedView(Operation *op) {
       if (group.size() > 1)
         dimension.size = type.getDimSize(i);
       if (type.isDynamicDim(i)) {
-        dimension.dynamicSize = sizeOf(source.dimensions[group[0]]);
+        dimension.dynamicSize = views.sizeOf(source.dimensions[group[0]]);
         for (int64_t at : llvm::drop_begin(group))
           dimension.dynamicSize =
-              arithmetic("arith.muli", dimension.dynamicSize,
-                         sizeOf(source.dimensions[at]));
+              tiles.arithmetic("arith.muli", dimension.dynamicSize,
+                               views.sizeOf(source.dimensions[at]));
       }
       view.dimensions.push_back(dimension);
       continue;
@@ -203,186 +183,26 @@ void KernelExport::emitReshapedView(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Addresses
-//===----------------------------------------------------------------------===//
-
-Ssa KernelExport::baseOf(const View &view) {
-  Ssa base = view.pointer;
-  const Offset &offset = view.offsets[0];
-  if (offset.more)
-    base = print.addPointer(base, offset.more);
-  if (offset.number != 0)
-    base = print.addPointer(base, print.constant(print.i64(), offset.number));
-  return base;
-}
-
-Ssa KernelExport::elementPointers(const View &view, ArrayRef<int64_t> shape,
-                                  const Ssa &rows) {
-  Ssa base = baseOf(view);
-  if (shape.empty())
-    return base;
-  // Offsets inside of a tile need 64 bits only where its size says so.
-  bool wide = false;
-  int64_t largest = 0;
-  for (auto [i, dimension] : llvm::enumerate(view.dimensions)) {
-    int64_t extent = i == 0 && rows ? dimension.size : shape[i];
-    wide |= extent == ShapedType::kDynamic;
-    largest += extent * dimension.stride;
-  }
-  wide |= largest > std::numeric_limits<int32_t>::max();
-  Type type = wide ? print.i64() : print.i32();
-  int64_t rank = shape.size();
-  Ssa offsets;
-  for (auto [i, dimension] : llvm::enumerate(view.dimensions)) {
-    bool isRows = i == 0 && rows;
-    if (shape[i] == 1 && !isRows)
-      continue;
-    Ssa index =
-        arithmetic("arith.muli",
-                   print.convertInteger(isRows ? along(rows, 0, rank)
-                                               : print.iota(shape[i], i, rank),
-                                        type),
-                   dimension.stride);
-    offsets = offsets ? arithmetic("arith.addi", offsets, index) : index;
-  }
-  Ssa pointers = print.splat(base, shape);
-  if (offsets)
-    pointers = print.addPointer(pointers, print.broadcast(offsets, shape));
-  return pointers;
-}
-
-Ssa KernelExport::accessMask(const View &view, ArrayRef<int64_t> extents,
-                             ArrayRef<int64_t> shape) {
-  Ssa mask = insideMask(extents, shape,
-                        llvm::to_vector(llvm::seq<int64_t>(shape.size())));
-  for (auto [i, dimension] : llvm::enumerate(view.dimensions))
-    if (dimension.dynamicSize)
-      mask = both(
-          mask, below(print.convertInteger(dimension.dynamicSize, print.i32()),
-                      i, shape));
-  return mask ? print.broadcast(mask, shape) : mask;
-}
-
-/// A negative number names no row; padding holds any number.
-Ssa KernelExport::rowMask(const Ssa &rows, ArrayRef<int64_t> extents,
-                          ArrayRef<int64_t> shape) {
-  Ssa named = print.compare("arith.cmpi", "sge", rows,
-                            print.constant(rows.element, 0, rows.shape));
-  Ssa inside = insideMask(extents, shape,
-                          llvm::to_vector(llvm::seq<int64_t>(shape.size())));
-  return print.broadcast(both(along(named, 0, shape.size()), inside), shape);
-}
-
-Ssa KernelExport::fromMemory(const Ssa &value, const View &view) {
-  if (!view.isBit)
-    return value;
-  return print.compare("arith.cmpi", "ne", value,
-                       print.constant(value.element, 0, value.shape));
-}
-
-//===----------------------------------------------------------------------===//
 // Loads and stores
 //===----------------------------------------------------------------------===//
-
-Tile KernelExport::load(const View &view, ArrayRef<int64_t> extents) {
-  if (view.tile)
-    return loadPart(view, extents);
-  SmallVector<int64_t> shape = paddedShape(extents);
-  Ssa mask = accessMask(view, extents, shape);
-  Ssa other = mask ? print.constant(view.pointer.element, 0, shape) : Ssa{};
-  Ssa value = print.load(elementPointers(view, shape, {}), mask, other);
-  return {fromMemory(value, view), SmallVector<int64_t>(extents),
-          /*zeroPadding=*/true};
-}
-
-Tile KernelExport::loadPart(const View &view, ArrayRef<int64_t> extents) {
-  Ssa value = view.tile->value;
-  bool zeroPadding = view.tile->zeroPadding;
-  SmallVector<int64_t> shape = paddedShape(extents);
-  for (auto [axis, offset] : llvm::enumerate(view.offsets)) {
-    int64_t extent = 1, stride = 1, whole = view.tile->extents[axis];
-    for (auto [dimension, own] : llvm::zip(view.dimensions, extents))
-      if (dimension.axis == static_cast<int64_t>(axis))
-        extent = own, stride = dimension.stride;
-    if (offset.number == 0 && !offset.more && extent == whole && stride == 1)
-      continue;
-    Ssa places = arithmetic("arith.muli",
-                            print.iota(powerOfTwoAbove(extent), 0, 1), stride);
-    places = arithmetic("arith.addi", places, offset.number);
-    if (offset.more)
-      places =
-          arithmetic("arith.addi", places,
-                     print.splat(print.convertInteger(offset.more, print.i32()),
-                                 places.shape));
-    value = take(value, clamp(places, whole), axis);
-    zeroPadding = false;
-  }
-  value = print.reshape(value, shape);
-  return {value, SmallVector<int64_t>(extents), zeroPadding};
-}
-
-Ssa KernelExport::loadElements(const View &view, ArrayRef<Ssa> indices,
-                               ArrayRef<int64_t> extents) {
-  std::optional<Tile> part;
-  if (view.tile)
-    part = load(view, llvm::map_to_vector(view.dimensions, [](auto dimension) {
-                  return dimension.size;
-                }));
-  Ssa place;
-  for (auto [i, index] : llvm::enumerate(indices)) {
-    Ssa term =
-        part ? clamp(print.convertInteger(index, print.i32()), part->extents[i])
-             : print.convertInteger(index, print.i64());
-    if (part && place)
-      place = arithmetic("arith.muli", place, part->value.shape[i]);
-    else if (!part)
-      term = arithmetic("arith.muli", term, view.dimensions[i].stride);
-    place = place ? arithmetic("arith.addi", place, term) : term;
-  }
-  SmallVector<int64_t> shape = paddedShape(extents);
-  if (!place)
-    return print.broadcast(part ? part->value : load(view, {}).value, shape);
-  if (part) {
-    // The tile as one row, and the place of each element in it.
-    Ssa row = print.reshape(part->value,
-                            {ShapedType::getNumElements(part->value.shape)});
-    Ssa taken =
-        take(row, print.reshape(place, {ShapedType::getNumElements(shape)}), 0);
-    return print.reshape(taken, shape);
-  }
-  Ssa base = baseOf(view);
-  Ssa mask, other;
-  if (shape.empty()) {
-    base = print.addPointer(base, place);
-  } else {
-    base = print.addPointer(print.splat(base, shape), place);
-    // Padding may hold any index.
-    mask = insideMask(extents, shape,
-                      llvm::to_vector(llvm::seq<int64_t>(shape.size())));
-    if (mask)
-      mask = print.broadcast(mask, shape),
-      other = print.constant(base.element, 0, shape);
-  }
-  return fromMemory(print.load(base, mask, other), view);
-}
 
 void KernelExport::emitStore(tile::StoreOp op) {
   Tile tile = tileOf(op.getSource());
   auto found = entries.find(op.getDest());
   if (found == entries.end()) {
     Value buffer = bufferOf(op.getDest());
-    entries[buffer] = ::wholeView(
-        reshape(tile, cast<MemRefType>(buffer.getType()).getShape()));
+    entries[buffer] = wholeView(
+        tiles.reshape(tile, cast<MemRefType>(buffer.getType()).getShape()));
     return;
   }
   const View &view = std::get<View>(found->second);
   ArrayRef<int64_t> shape = tile.value.shape;
-  Ssa mask = accessMask(view, tile.extents, shape);
+  Ssa mask = views.accessMask(view, tile.extents, shape);
   Ssa value = tile.value;
   if (view.isBit)
-    value = print.convertInteger(value, view.pointer.element,
-                                 /*isSigned=*/false);
-  print.store(elementPointers(view, shape, {}), value, mask);
+    value = convertInteger(print, value, view.pointer.element,
+                           /*isSigned=*/false);
+  print.store(views.elementPointers(view, shape, {}), value, mask);
 }
 
 void KernelExport::emitGather(tile::GatherOp op) {
@@ -391,18 +211,19 @@ void KernelExport::emitGather(tile::GatherOp op) {
   SmallVector<int64_t> extents(
       cast<RankedTensorType>(op.getResult().getType()).getShape());
   SmallVector<int64_t> shape = paddedShape(extents);
-  Ssa mask = rowMask(rows, extents, shape), value;
+  Ssa mask = views.rowMask(rows, extents, shape), value;
   if (view.tile) {
     SmallVector<int64_t> whole(extents);
     whole[0] = view.dimensions[0].size;
-    Ssa table = load(view, whole).value;
-    value = take(table,
-                 clamp(print.convertInteger(rows, print.i32()), whole[0]), 0);
+    Ssa table = views.load(view, whole).value;
+    value = tiles.take(
+        table, tiles.clamp(convertInteger(print, rows, print.i32()), whole[0]),
+        0);
     value = print.select(mask, value, print.constant(value.element, 0, shape));
   } else {
-    value = print.load(elementPointers(view, shape, rows), mask,
+    value = print.load(views.elementPointers(view, shape, rows), mask,
                        print.constant(view.pointer.element, 0, shape));
-    value = fromMemory(value, view);
+    value = views.fromMemory(value, view);
   }
   entries[op.getResult()] = Tile{value, extents, /*zeroPadding=*/true};
 }
@@ -411,6 +232,6 @@ void KernelExport::emitScatter(tile::ScatterOp op) {
   Tile tile = tileOf(op.getRows());
   Ssa rows = tileOf(op.getIndices()).value;
   ArrayRef<int64_t> shape = tile.value.shape;
-  print.store(elementPointers(viewOf(op.getDest()), shape, rows), tile.value,
-              rowMask(rows, tile.extents, shape));
+  print.store(views.elementPointers(viewOf(op.getDest()), shape, rows),
+              tile.value, views.rowMask(rows, tile.extents, shape));
 }

@@ -147,8 +147,8 @@ Ssa TtirPrinter::constant(TypedAttr scalar, ArrayRef<int64_t> shape) {
   return constantText(literal, element, shape);
 }
 
-Ssa TtirPrinter::neutral(StringRef combiner, Type element,
-                         ArrayRef<int64_t> shape) {
+Ssa triton::neutral(TtirPrinter &print, StringRef combiner, Type element,
+                    ArrayRef<int64_t> shape) {
   if (auto floatType = dyn_cast<FloatType>(element)) {
     const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
     APFloat value = APFloat::getZero(semantics);
@@ -158,7 +158,7 @@ Ssa TtirPrinter::neutral(StringRef combiner, Type element,
       value = APFloat::getInf(semantics, /*Negative=*/true);
     else if (combiner == "arith.minimumf" || combiner == "arith.minnumf")
       value = APFloat::getInf(semantics);
-    return constant(FloatAttr::get(floatType, value), shape);
+    return print.constant(FloatAttr::get(floatType, value), shape);
   }
   unsigned width = element.getIntOrFloatBitWidth();
   APInt value =
@@ -168,7 +168,7 @@ Ssa TtirPrinter::neutral(StringRef combiner, Type element,
           .Case("arith.maxsi", APInt::getSignedMinValue(width))
           .Case("arith.minsi", APInt::getSignedMaxValue(width))
           .Default(APInt::getZero(width));
-  return constant(IntegerAttr::get(element, value), shape);
+  return print.constant(IntegerAttr::get(element, value), shape);
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,22 +219,24 @@ Ssa TtirPrinter::libdevice(StringRef symbol, ArrayRef<Ssa> operands) {
               first.element, first.shape);
 }
 
-Ssa TtirPrinter::convertFloat(const Ssa &value, Type to) {
+Ssa triton::convertFloat(TtirPrinter &print, const Ssa &value, Type to) {
   bool wider =
       to.getIntOrFloatBitWidth() > value.element.getIntOrFloatBitWidth();
   // bf16 and f16 have no op between them.
   if (value.element != to && to.getIntOrFloatBitWidth() == 16 &&
       value.element.getIntOrFloatBitWidth() == 16)
-    return cast("arith.truncf", cast("arith.extf", value, f32()), to);
-  return cast(wider ? "arith.extf" : "arith.truncf", value, to);
+    return print.cast("arith.truncf",
+                      print.cast("arith.extf", value, print.f32()), to);
+  return print.cast(wider ? "arith.extf" : "arith.truncf", value, to);
 }
 
-Ssa TtirPrinter::convertInteger(const Ssa &value, Type to, bool isSigned) {
+Ssa triton::convertInteger(TtirPrinter &print, const Ssa &value, Type to,
+                           bool isSigned) {
   bool wider =
       to.getIntOrFloatBitWidth() > value.element.getIntOrFloatBitWidth();
-  return cast(wider ? (isSigned ? "arith.extsi" : "arith.extui")
-                    : "arith.trunci",
-              value, to);
+  return print.cast(wider ? (isSigned ? "arith.extsi" : "arith.extui")
+                          : "arith.trunci",
+                    value, to);
 }
 
 //===----------------------------------------------------------------------===//

@@ -64,11 +64,6 @@ public:
   Ssa constant(mlir::Type element, int64_t value,
                llvm::ArrayRef<int64_t> shape = {});
   Ssa constant(mlir::TypedAttr scalar, llvm::ArrayRef<int64_t> shape = {});
-  /// Returns the neutral element of a combiner, given as the name of an arith
-  /// op.
-  Ssa neutral(llvm::StringRef combiner, mlir::Type element,
-              llvm::ArrayRef<int64_t> shape);
-
   /// Prints `name operands : type`, with a result of the first operand's type.
   Ssa same(llvm::StringRef name, llvm::ArrayRef<Ssa> operands);
   Ssa compare(llvm::StringRef name, llvm::StringRef predicate, const Ssa &a,
@@ -104,10 +99,6 @@ public:
   /// All threads of a program wait, and see each other's stores.
   void barrier();
 
-  /// The op depends on which of the two element types is wider.
-  Ssa convertFloat(const Ssa &value, mlir::Type to);
-  Ssa convertInteger(const Ssa &value, mlir::Type to, bool isSigned = true);
-
   std::string fresh() { return "%" + std::to_string(next++); }
   void line(const std::string &text);
   void open(const std::string &text);
@@ -138,6 +129,14 @@ private:
   int64_t largest = 1;
   bool dots = false;
 };
+
+/// Returns the neutral element of a combiner, given as the name of an arith op.
+Ssa neutral(TtirPrinter &print, llvm::StringRef combiner, mlir::Type element,
+            llvm::ArrayRef<int64_t> shape);
+/// Converts by the op for the wider and the narrower of the two element types.
+Ssa convertFloat(TtirPrinter &print, const Ssa &value, mlir::Type to);
+Ssa convertInteger(TtirPrinter &print, const Ssa &value, mlir::Type to,
+                   bool isSigned = true);
 
 } // namespace drawloom::triton
 

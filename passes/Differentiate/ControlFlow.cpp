@@ -275,26 +275,55 @@ static Value readTape(OpBuilder &builder, Location loc, Value tape, Value slot,
                                         sizes, strides);
 }
 
-LogicalResult ReverseMode::visitFor(scf::ForOp loop, ArrayRef<Value> cotangents,
-                                    const Activity &activity) {
-  Location loc = loop.getLoc();
-  if (loop.getUnsignedCmp())
-    return loop.emitError("cannot be differentiated: 'scf.for' with unsigned "
-                          "bounds is not supported; use signed ones");
-  LoopActivity active = analyzeLoop(loop, cotangents, activity);
-  if (active.carried.none() && active.captures.empty())
-    return success();
+namespace {
 
-  // Bounds are computed in front of the loop, where its tapes need them.
-  rewriter.setInsertionPoint(loop);
-  IterationSpace space = iterationSpace(rewriter, loop);
+/// A loop that counts down through the iterations of another one. It computes
+/// the body of that again, and carries the cotangents of its carried values and
+/// the sums of the gradients of its captures.
+class BackwardLoop {
+public:
+  BackwardLoop(RewriterBase &rewriter, scf::ForOp loop,
+               const IterationSpace &space, const LoopActivity &active)
+      : rewriter(rewriter), loop(loop), loc(loop.getLoc()), space(space),
+        active(active) {}
 
-  rewriter.setInsertionPoint(block.getTerminator());
-  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
-  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
-  Value count = getValueOrCreateConstantIndexOp(rewriter, loc, space.tripCount);
-  // Stand for the carried values until it is known which need a tape.
+  /// Makes the loop, whose body is that of the forward one so far.
+  void create(ArrayRef<Value> cotangents);
+  /// Makes the body compute the gradients.
+  LogicalResult differentiate();
+  /// Takes the carried values that the body needs from tapes of the forward
+  /// loop, which is replaced by one that has these.
+  LogicalResult readTapes();
+  /// Returns the values whose gradients are the results.
+  SmallVector<Value> sources();
+  ResultRange results() { return backward.getResults(); }
+
+private:
+  /// The number of the forward loop's iteration.
+  Value currentSlot() {
+    Value last = arith::SubIOp::create(rewriter, loc, count, one);
+    return arith::SubIOp::create(rewriter, loc, last,
+                                 backward.getInductionVar());
+  }
+  Value inductionVar();
+  void replaceExtents();
+  SmallVector<unsigned> removeStandIns();
+
+  RewriterBase &rewriter;
+  scf::ForOp loop;
+  Location loc;
+  const IterationSpace &space;
+  const LoopActivity &active;
+  scf::ForOp backward;
+  Value count, one;
+  /// Stand for the carried values until it is known which need a tape.
   SmallVector<UnrealizedConversionCastOp> standIns;
+};
+
+void BackwardLoop::create(ArrayRef<Value> cotangents) {
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  count = getValueOrCreateConstantIndexOp(rewriter, loc, space.tripCount);
   for (BlockArgument carried : loop.getRegionIterArgs())
     standIns.push_back(UnrealizedConversionCastOp::create(
         rewriter, loc, carried.getType(), ValueRange{}));
@@ -303,45 +332,44 @@ LogicalResult ReverseMode::visitFor(scf::ForOp loop, ArrayRef<Value> cotangents,
     inits.push_back(cotangents[i]
                         ? cotangents[i]
                         : zerosLike(rewriter, loc, loop.getInitArgs()[i]));
-  unsigned numCarried = inits.size();
   for (Value capture : active.captures)
     inits.push_back(zerosLike(rewriter, loc, capture));
-  auto backward =
+  backward =
       scf::ForOp::create(rewriter, loc, zero, count, one, inits,
                          [](OpBuilder &, Location, Value, ValueRange) {});
-  Block &body = *backward.getBody();
 
-  // The forward body once more, for iteration count - 1 - k.
-  rewriter.setInsertionPointToStart(&body);
-  auto currentSlot = [&]() -> Value {
-    Value last = arith::SubIOp::create(rewriter, loc, count, one);
-    return arith::SubIOp::create(rewriter, loc, last,
-                                 backward.getInductionVar());
-  };
+  rewriter.setInsertionPointToStart(backward.getBody());
+  IRMapping mapping;
+  mapping.map(loop.getInductionVar(), inductionVar());
+  for (auto [carried, standIn] :
+       llvm::zip_equal(loop.getRegionIterArgs(), standIns))
+    mapping.map(carried, standIn.getResult(0));
+  insertClones(rewriter, *loop.getBody(), mapping);
+}
+
+/// The forward loop's, in iteration count - 1 - k.
+Value BackwardLoop::inductionVar() {
   Value passed =
       arith::MulIOp::create(rewriter, loc, currentSlot(), space.step);
   Value iv = arith::AddIOp::create(rewriter, loc, space.lower, passed);
   if (iv.getType() != loop.getInductionVar().getType())
     iv = arith::IndexCastOp::create(rewriter, loc,
                                     loop.getInductionVar().getType(), iv);
-  IRMapping mapping;
-  mapping.map(loop.getInductionVar(), iv);
-  for (auto [carried, standIn] :
-       llvm::zip_equal(loop.getRegionIterArgs(), standIns))
-    mapping.map(carried, standIn.getResult(0));
-  SmallVector<Value> inputs;
-  for (unsigned i : active.carried.set_bits())
-    inputs.push_back(standIns[i].getResult(0));
-  llvm::append_range(inputs, active.captures);
-  insertClones(rewriter, *loop.getBody(), mapping);
+  return iv;
+}
 
-  SmallVector<Value> seeds(loop.getNumRegionIterArgs());
-  for (auto [k, i] : llvm::enumerate(active.carried.set_bits()))
+LogicalResult BackwardLoop::differentiate() {
+  Block &body = *backward.getBody();
+  SmallVector<Value> inputs, seeds(loop.getNumRegionIterArgs());
+  for (auto [k, i] : llvm::enumerate(active.carried.set_bits())) {
+    inputs.push_back(standIns[i].getResult(0));
     seeds[i] = backward.getRegionIterArg(k);
+  }
   // Gradients of captures are summed up over the iterations.
-  SmallVector<Value> initial(numCarried);
+  SmallVector<Value> initial(inputs.size());
   llvm::append_range(initial,
-                     backward.getRegionIterArgs().drop_front(numCarried));
+                     backward.getRegionIterArgs().drop_front(inputs.size()));
+  llvm::append_range(inputs, active.captures);
   FailureOr<SmallVector<Value>> gradients =
       ReverseMode(rewriter, body).run(seeds, inputs, initial);
   if (failed(gradients))
@@ -354,8 +382,11 @@ LogicalResult ReverseMode::visitFor(scf::ForOp loop, ArrayRef<Value> cotangents,
     yielded.push_back(orZero(rewriter, gradient, carried));
   rewriter.replaceOpWithNewOp<scf::YieldOp>(body.getTerminator(), yielded);
   eraseDeadOps(rewriter, body);
+  return success();
+}
 
-  // Extents of carried values do not change from iteration to iteration.
+/// Extents of carried values do not change from iteration to iteration.
+void BackwardLoop::replaceExtents() {
   for (auto [i, standIn] : llvm::enumerate(standIns))
     for (Operation *user :
          llvm::make_early_inc_range(standIn.getResult(0).getUsers()))
@@ -364,7 +395,11 @@ LogicalResult ReverseMode::visitFor(scf::ForOp loop, ArrayRef<Value> cotangents,
         rewriter.modifyOpInPlace(dim,
                                  [&] { dim.getSourceMutable().assign(init); });
       }
+}
 
+/// Removes those of carried values that the body does not read, and returns
+/// which it reads.
+SmallVector<unsigned> BackwardLoop::removeStandIns() {
   SmallVector<unsigned> taped;
   for (auto [i, standIn] : llvm::enumerate(standIns)) {
     if (standIn.use_empty()) {
@@ -379,27 +414,61 @@ LogicalResult ReverseMode::visitFor(scf::ForOp loop, ArrayRef<Value> cotangents,
       taped.push_back(i);
     }
   }
+  return taped;
+}
+
+LogicalResult BackwardLoop::readTapes() {
+  replaceExtents();
+  SmallVector<unsigned> taped = removeStandIns();
+  if (taped.empty())
+    return success();
+  unsigned firstTape = loop.getNumResults();
+  rewriter.setInsertionPoint(loop);
+  FailureOr<scf::ForOp> wider = addTapes(rewriter, loop, taped, space);
+  if (failed(wider))
+    return failure();
+  loop = *wider;
+  rewriter.setInsertionPointToStart(backward.getBody());
+  Value slot = currentSlot();
+  for (auto [k, i] : llvm::enumerate(taped))
+    rewriter.replaceOp(standIns[i],
+                       readTape(rewriter, loc, loop.getResult(firstTape + k),
+                                slot, loop.getInitArgs()[i]));
+  return success();
+}
+
+SmallVector<Value> BackwardLoop::sources() {
   SmallVector<Value> sources;
   for (unsigned i : active.carried.set_bits())
     sources.push_back(loop.getInitArgs()[i]);
   llvm::append_range(sources, active.captures);
-  if (!taped.empty()) {
-    unsigned firstTape = loop.getNumResults();
-    rewriter.setInsertionPoint(loop);
-    FailureOr<scf::ForOp> wider = addTapes(rewriter, loop, taped, space);
-    if (failed(wider))
-      return failure();
-    rewriter.setInsertionPointToStart(&body);
-    Value slot = currentSlot();
-    for (auto [k, i] : llvm::enumerate(taped))
-      rewriter.replaceOp(standIns[i], readTape(rewriter, loc,
-                                               wider->getResult(firstTape + k),
-                                               slot, wider->getInitArgs()[i]));
-  }
+  return sources;
+}
+
+} // namespace
+
+LogicalResult ReverseMode::visitFor(scf::ForOp loop, ArrayRef<Value> cotangents,
+                                    const Activity &activity) {
+  if (loop.getUnsignedCmp())
+    return loop.emitError("cannot be differentiated: 'scf.for' with unsigned "
+                          "bounds is not supported; use signed ones");
+  LoopActivity active = analyzeLoop(loop, cotangents, activity);
+  if (active.carried.none() && active.captures.empty())
+    return success();
+
+  // Bounds are computed in front of the loop, where its tapes need them.
+  rewriter.setInsertionPoint(loop);
+  IterationSpace space = iterationSpace(rewriter, loop);
+
+  rewriter.setInsertionPoint(block.getTerminator());
+  BackwardLoop backward(rewriter, loop, space, active);
+  backward.create(cotangents);
+  if (failed(backward.differentiate()) || failed(backward.readTapes()))
+    return failure();
 
   rewriter.setInsertionPoint(block.getTerminator());
   for (auto [source, gradient] :
-       llvm::zip_equal(sources, backward.getResults()))
+       llvm::zip_equal(backward.sources(), backward.results()))
     if (activity.isVaried(source))
       accumulate(source, gradient);
   return success();

@@ -14,17 +14,18 @@
 
 namespace drawloom::python {
 
+/// Functions that update so many elements each, the largest first.
+using PiecesBySize = std::vector<std::pair<int64_t, std::shared_ptr<Function>>>;
+
 /// Updates parameters and their state in place. Each of `tensors` has the
 /// addresses of a dense parameter, its gradient and the tensors of its state,
-/// `counts` elements each. `pieces` are (elements, function), the largest
-/// first, of functions (parameter, gradient, state..., rate, step) ->
-/// (parameter, state...) that update every element by itself: a tensor of any
-/// size is updated by a few of them.
-void updateInPlace(
-    const std::vector<std::pair<int64_t, std::shared_ptr<Function>>> &pieces,
-    const std::vector<std::vector<uintptr_t>> &tensors,
-    const std::vector<int64_t> &counts, double rate, int64_t step,
-    unsigned threads);
+/// `counts` elements each. `pieces` are functions (parameter, gradient,
+/// state..., rate, step) -> (parameter, state...) that update every element by
+/// itself: a tensor of any size is updated by a few of them.
+void updateInPlace(const PiecesBySize &pieces,
+                   const std::vector<std::vector<uintptr_t>> &tensors,
+                   const std::vector<int64_t> &counts, double rate,
+                   int64_t step, unsigned threads);
 
 } // namespace drawloom::python
 

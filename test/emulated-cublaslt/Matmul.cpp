@@ -174,47 +174,45 @@ void Work::run() const {
       }
 }
 
-} // namespace
+/// What a call gives beside objects of the library.
+struct Call {
+  const void *a, *b, *c;
+  void *d;
+  const Algorithm *algorithm;
+  void *workspace;
+  size_t workspaceBytes;
+};
 
-DRAWLOOM_CUBLASLT_API
-cublasLtMatmul(void *handle, void *operation, const void *alpha, const void *a,
-               void *aLayout, const void *b, void *bLayout, const void *beta,
-               const void *c, void *cLayout, void *d, void *dLayout,
-               const Algorithm *algorithm, void *workspace,
-               size_t workspaceBytes, void *stream) {
-  auto refused = [](Status status, const std::string &why) {
-    return refuse(status, "cublasLtMatmul", why);
-  };
-  auto work = std::make_unique<Work>();
-  {
-    Library &library = Library::get();
-    std::lock_guard<std::mutex> lock(library.mutex);
-    auto *descriptor = static_cast<Descriptor *>(operation);
-    if (!library.handles.count(handle) ||
-        !library.descriptors.count(descriptor))
-      return refused(InvalidValue, "no such handle or descriptor");
-    work->descriptor = *descriptor;
-    void *given[] = {aLayout, bLayout, cLayout, dLayout};
-    for (int i = 0; i < 4; ++i) {
-      auto *layout = static_cast<Layout *>(given[i]);
-      if (!library.layouts.count(layout))
-        return refused(InvalidValue, "no such layout");
-      work->layouts[i] = *layout;
-    }
+int refused(Status status, const std::string &why) {
+  return refuse(status, "cublasLtMatmul", why);
+}
+
+/// Copies what the handles stand for.
+int findObjects(void *handle, void *operation, void *const (&layouts)[4],
+                Work &work) {
+  Library &library = Library::get();
+  std::lock_guard<std::mutex> lock(library.mutex);
+  auto *descriptor = static_cast<Descriptor *>(operation);
+  if (!library.handles.count(handle) || !library.descriptors.count(descriptor))
+    return refused(InvalidValue, "no such handle or descriptor");
+  work.descriptor = *descriptor;
+  for (int i = 0; i < 4; ++i) {
+    auto *layout = static_cast<Layout *>(layouts[i]);
+    if (!library.layouts.count(layout))
+      return refused(InvalidValue, "no such layout");
+    work.layouts[i] = *layout;
   }
-  const auto &[la, lb, lc, ld] = work->layouts;
-  const Descriptor &descriptor = work->descriptor;
-  std::string why = mismatch(descriptor, la, lb, lc, ld);
-  if (!why.empty())
-    return refused(InvalidValue, why);
-  if (!alpha || !beta || !a || !b || !c || !d)
-    return refused(InvalidValue, "a null pointer");
-  std::memcpy(&work->alpha, alpha, sizeof(float));
-  std::memcpy(&work->beta, beta, sizeof(float));
+  return Success;
+}
+
+/// Whether the algorithm was chosen for such a product and such addresses.
+int checkAlgorithm(const Call &call, const Work &work) {
+  const auto &[la, lb, lc, ld] = work.layouts;
+  const Algorithm *algorithm = call.algorithm;
   if (!algorithm || algorithm->data[Magic] != magic ||
-      algorithm->data[Problem] != hashOf(descriptor, la, lb, lc, ld))
+      algorithm->data[Problem] != hashOf(work.descriptor, la, lb, lc, ld))
     return refused(NotSupported, "the algorithm is not one for this product");
-  const void *pointers[] = {a, b, c, d};
+  const void *pointers[] = {call.a, call.b, call.c, call.d};
   for (int i = 0; i < 4; ++i) {
     auto alignment = algorithm->data[Alignments] >> 16 * i & 0xffff;
     if (reinterpret_cast<uintptr_t>(pointers[i]) % alignment)
@@ -223,60 +221,66 @@ cublasLtMatmul(void *handle, void *operation, const void *alpha, const void *a,
                          std::to_string(alignment) +
                          " bytes that the algorithm was chosen for");
   }
-  auto range = [](const char *name, const void *pointer, int64_t bytes) {
-    return Range{name, reinterpret_cast<uintptr_t>(pointer), bytes};
-  };
-  std::vector<Range> &ranges = work->ranges;
-  ranges = {range("A", a, la.bytes()), range("B", b, lb.bytes()),
-            range("D", d, ld.bytes())};
+  return Success;
+}
+
+Range range(const char *name, const void *pointer, int64_t bytes) {
+  return {name, reinterpret_cast<uintptr_t>(pointer), bytes};
+}
+
+/// Collects the memory of the operands. Nothing may overlap D.
+int addOperands(const Call &call, Work &work) {
+  const auto &[la, lb, lc, ld] = work.layouts;
+  const Descriptor &descriptor = work.descriptor;
+  std::vector<Range> &ranges = work.ranges;
+  ranges = {range("A", call.a, la.bytes()), range("B", call.b, lb.bytes()),
+            range("D", call.d, ld.bytes())};
   if (ranges[2].meets(ranges[0]) || ranges[2].meets(ranges[1]))
     return refused(InvalidValue, "D is in the memory of A or B");
   // The same memory is allowed, of the same layout.
-  Range addend = range("C", c, lc.bytes());
-  if (c != d && addend.meets(ranges[2]))
+  Range addend = range("C", call.c, lc.bytes());
+  if (call.c != call.d && addend.meets(ranges[2]))
     return refused(InvalidValue, "C overlaps D");
-  if (c == d && (lc.leadingDimension != ld.leadingDimension ||
-                 lc.batchStride != ld.batchStride))
+  if (call.c == call.d && (lc.leadingDimension != ld.leadingDimension ||
+                           lc.batchStride != ld.batchStride))
     return refused(InvalidValue, "C is D in another layout");
   ranges.push_back(addend);
-  if (descriptor.epilogue & 4) {
-    auto bytes = static_cast<int64_t>(bytesOf(ld.type));
-    ranges.push_back(range("the bias", descriptor.bias,
-                           ((ld.batch - 1) * descriptor.biasStride +
-                            static_cast<int64_t>(ld.rows)) *
-                               bytes));
-    if (reinterpret_cast<uintptr_t>(descriptor.bias) %
-        static_cast<uintptr_t>(bytes))
-      return refused(InvalidValue, "the bias is not aligned to its elements");
-    if (ranges.back().meets(ranges[2]))
-      return refused(InvalidValue, "D is in the memory of the bias");
-  }
-  if (workspaceBytes > 0) {
-    if (!workspace || reinterpret_cast<uintptr_t>(workspace) % 16)
+  if (!(descriptor.epilogue & 4))
+    return Success;
+  auto bytes = static_cast<int64_t>(bytesOf(ld.type));
+  ranges.push_back(range(
+      "the bias", descriptor.bias,
+      ((ld.batch - 1) * descriptor.biasStride + static_cast<int64_t>(ld.rows)) *
+          bytes));
+  if (reinterpret_cast<uintptr_t>(descriptor.bias) %
+      static_cast<uintptr_t>(bytes))
+    return refused(InvalidValue, "the bias is not aligned to its elements");
+  if (ranges.back().meets(ranges[2]))
+    return refused(InvalidValue, "D is in the memory of the bias");
+  return Success;
+}
+
+/// Adds the memory of the workspace, which nothing may overlap.
+int addWorkspace(const Call &call, Work &work) {
+  if (call.workspaceBytes > 0) {
+    if (!call.workspace || reinterpret_cast<uintptr_t>(call.workspace) % 16)
       return refused(InvalidValue, "the workspace is null or misaligned");
-    Range scratch =
-        range("the workspace", workspace, static_cast<int64_t>(workspaceBytes));
-    for (const Range &other : ranges)
+    Range scratch = range("the workspace", call.workspace,
+                          static_cast<int64_t>(call.workspaceBytes));
+    for (const Range &other : work.ranges)
       if (scratch.meets(other))
         return refused(InvalidValue,
                        std::string("the workspace meets ") + other.name);
-    ranges.push_back(scratch);
+    work.ranges.push_back(scratch);
   }
-  if (algorithm->data[WorkspaceBytes] > workspaceBytes)
+  if (call.algorithm->data[WorkspaceBytes] > call.workspaceBytes)
     return refused(InvalidValue, "the workspace is smaller than the "
                                  "algorithm's");
-  for (const Range &other : ranges)
-    if (std::string refusal = refusalOf(other); !refusal.empty())
-      return refused(InvalidValue, refusal);
-  void *context = nullptr;
-  if (cuCtxGetCurrent(&context) != 0 || !context)
-    return refused(NotInitialized, "no context is current");
-  work->a = static_cast<const char *>(a);
-  work->b = static_cast<const char *>(b);
-  work->c = static_cast<const char *>(c);
-  work->d = static_cast<char *>(d);
-  work->workspace = static_cast<float *>(workspace);
-  work->parts = static_cast<int64_t>(algorithm->data[Parts]);
+  return Success;
+}
+
+/// Puts the work behind what the stream has to do.
+int enqueue(std::unique_ptr<Work> work, void *stream) {
   // Kept for good: a graph may run it again at any time.
   static std::mutex mutex;
   static auto *all = new std::vector<std::unique_ptr<Work>>;
@@ -291,4 +295,46 @@ cublasLtMatmul(void *handle, void *operation, const void *alpha, const void *a,
     return refused(ExecutionFailed,
                    "the stream gives error " + std::to_string(code));
   return Success;
+}
+
+} // namespace
+
+DRAWLOOM_CUBLASLT_API
+cublasLtMatmul(void *handle, void *operation, const void *alpha, const void *a,
+               void *aLayout, const void *b, void *bLayout, const void *beta,
+               const void *c, void *cLayout, void *d, void *dLayout,
+               const Algorithm *algorithm, void *workspace,
+               size_t workspaceBytes, void *stream) {
+  Call call{a, b, c, d, algorithm, workspace, workspaceBytes};
+  auto work = std::make_unique<Work>();
+  if (int status = findObjects(handle, operation,
+                               {aLayout, bLayout, cLayout, dLayout}, *work))
+    return status;
+  const auto &[la, lb, lc, ld] = work->layouts;
+  std::string why = mismatch(work->descriptor, la, lb, lc, ld);
+  if (!why.empty())
+    return refused(InvalidValue, why);
+  if (!alpha || !beta || !a || !b || !c || !d)
+    return refused(InvalidValue, "a null pointer");
+  if (int status = checkAlgorithm(call, *work))
+    return status;
+  if (int status = addOperands(call, *work))
+    return status;
+  if (int status = addWorkspace(call, *work))
+    return status;
+  for (const Range &other : work->ranges)
+    if (std::string refusal = refusalOf(other); !refusal.empty())
+      return refused(InvalidValue, refusal);
+  void *context = nullptr;
+  if (cuCtxGetCurrent(&context) != 0 || !context)
+    return refused(NotInitialized, "no context is current");
+  std::memcpy(&work->alpha, alpha, sizeof(float));
+  std::memcpy(&work->beta, beta, sizeof(float));
+  work->a = static_cast<const char *>(a);
+  work->b = static_cast<const char *>(b);
+  work->c = static_cast<const char *>(c);
+  work->d = static_cast<char *>(d);
+  work->workspace = static_cast<float *>(workspace);
+  work->parts = static_cast<int64_t>(algorithm->data[Parts]);
+  return enqueue(std::move(work), stream);
 }

@@ -109,6 +109,60 @@ SmallVector<scf::ForallOp> madeBeside(Operation *op) {
   return before;
 }
 
+/// Groups of ops that one block runs, each of one level.
+class Groups {
+public:
+  /// Adds an op to the groups of what it reads there, which become one.
+  void add(Operation *op, ArrayRef<Operation *> reads, unsigned level);
+  /// Calls a function with each group, whose ops are in order.
+  void
+  visit(llvm::function_ref<void(unsigned level, ArrayRef<Operation *>)> use);
+
+private:
+  struct Group {
+    unsigned level;
+    SmallVector<Operation *> ops;
+  };
+  std::vector<std::unique_ptr<Group>> groups;
+  DenseMap<Operation *, Group *> groupOf;
+};
+
+void Groups::add(Operation *op, ArrayRef<Operation *> reads, unsigned level) {
+  Group *group = nullptr;
+  for (Operation *read : reads) {
+    Group *other = groupOf.lookup(read);
+    if (other == group)
+      continue;
+    if (!group) {
+      group = other;
+      continue;
+    }
+    for (Operation *moved : other->ops)
+      groupOf[moved] = group;
+    group->ops.append(other->ops);
+    other->ops.clear();
+  }
+  if (!group) {
+    groups.push_back(std::make_unique<Group>());
+    group = groups.back().get();
+    group->level = level;
+  }
+  group->ops.push_back(op);
+  groupOf[op] = group;
+}
+
+void Groups::visit(
+    llvm::function_ref<void(unsigned level, ArrayRef<Operation *>)> use) {
+  for (auto &group : groups) {
+    if (group->ops.empty())
+      continue;
+    llvm::sort(group->ops, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    use(group->level, group->ops);
+  }
+}
+
 class Outliner {
 public:
   Outliner(SymbolTable &symbols, func::FuncOp function)
@@ -129,6 +183,18 @@ private:
   /// What an op reads of others of the function, through what is repeatable.
   void collectReads(Operation *op, llvm::SetVector<Operation *> &reads,
                     llvm::SetVector<Value> &readInParts, bool inParts = false);
+  /// Returns the first kernel that an op can be part of.
+  unsigned levelOf(Operation *op, ArrayRef<Operation *> reads,
+                   ArrayRef<scf::ForallOp> beside, unsigned least);
+  /// What is read in parts by the kernel that makes it, and its bytes in each.
+  struct PartsRead {
+    DenseSet<Value> values;
+    SmallVector<int64_t> bytes;
+  };
+  /// Returns whether a kernel has room for the values that an op reads in parts
+  /// there, and notes them then.
+  bool holdsParts(Operation *op, ArrayRef<Value> values, unsigned level,
+                  PartsRead &known);
   void collect();
   /// Makes a value that is repeatable, but that memory is needed for, a result
   /// of the first kernel.
@@ -202,15 +268,43 @@ void Outliner::collectReads(Operation *op, llvm::SetVector<Operation *> &reads,
   }
 }
 
+unsigned Outliner::levelOf(Operation *op, ArrayRef<Operation *> reads,
+                           ArrayRef<scf::ForallOp> beside, unsigned least) {
+  unsigned level = least;
+  for (Operation *read : reads) {
+    bool same =
+        (!isApart(op) && !isApart(read)) || llvm::is_contained(beside, read);
+    level = std::max(level, kernelOf.lookup(read) + (same ? 0 : 1));
+  }
+  return level;
+}
+
+bool Outliner::holdsParts(Operation *op, ArrayRef<Value> values, unsigned level,
+                          PartsRead &known) {
+  SmallVector<Value> more;
+  int64_t bytes = 0;
+  for (Value value : values) {
+    Operation *def = value.getDefiningOp();
+    if (isApart(op) || isApart(def) || kernelOf.lookup(def) != level ||
+        known.values.contains(value))
+      continue;
+    more.push_back(value);
+    if (std::optional<ValueType> type = valueTypeOf(value.getType()))
+      bytes += type->bytes();
+  }
+  known.bytes.resize(std::max<size_t>(known.bytes.size(), level + 1));
+  if (bytes > 0 && known.bytes[level] + bytes > mostReadInParts)
+    return false;
+  known.bytes[level] += bytes;
+  known.values.insert(more.begin(), more.end());
+  return true;
+}
+
 /// Kernels are levels of what depends on what. Ops between block programs that
 /// depend on each other run one after another in one block.
 void Outliner::collect() {
-  DenseMap<Operation *, SmallVector<Operation *> *> groupOf;
-  std::vector<std::unique_ptr<SmallVector<Operation *>>> groups;
-  // What is read in parts by the kernel that makes it, and its bytes.
-  DenseSet<Value> inParts;
-  SmallVector<int64_t> bytesInParts;
-  DenseMap<SmallVector<Operation *> *, unsigned> levelOf;
+  Groups groups;
+  PartsRead inParts;
   // Where memory is planned, what comes behind a transfer stays there, as does
   // what is computed again.
   unsigned least = 0;
@@ -227,83 +321,38 @@ void Outliner::collect() {
     if (isRepeatable(&op) && !kernelOf.count(&op))
       continue;
     llvm::SetVector<Operation *> reads;
-    llvm::SetVector<Value> readInParts;
-    collectReads(&op, reads, readInParts);
-    bool blocks = isApart(&op);
-    unsigned level = least;
+    llvm::SetVector<Value> partsRead;
+    collectReads(&op, reads, partsRead);
     SmallVector<scf::ForallOp> beside = madeBeside(&op);
-    for (Operation *read : reads) {
-      bool same =
-          (!blocks && !isApart(read)) || llvm::is_contained(beside, read);
-      level = std::max(level, kernelOf.lookup(read) + (same ? 0 : 1));
-    }
+    unsigned level = levelOf(&op, reads.getArrayRef(), beside, least);
     // In one launch, its results are those of the loops before it.
     for (scf::ForallOp before : beside)
       if (kernelOf.lookup(before) == level)
         for (Value output : cast<scf::ForallOp>(op).getOutputs())
           kernels[level].results.remove(output);
-    SmallVector<Value> more;
-    int64_t bytes = 0;
-    for (Value value : readInParts) {
-      Operation *def = value.getDefiningOp();
-      if (blocks || isApart(def) || kernelOf.lookup(def) != level ||
-          inParts.contains(value))
-        continue;
-      more.push_back(value);
-      if (std::optional<ValueType> type = valueTypeOf(value.getType()))
-        bytes += type->bytes();
-    }
-    bytesInParts.resize(std::max<size_t>(bytesInParts.size(), level + 1));
-    if (bytes > 0 && bytesInParts[level] + bytes > mostReadInParts) {
+    if (!holdsParts(&op, partsRead.getArrayRef(), level, inParts))
       ++level;
-    } else {
-      bytesInParts[level] += bytes;
-      inParts.insert(more.begin(), more.end());
-    }
     kernelOf[&op] = level;
+    kernels.resize(std::max<size_t>(kernels.size(), level + 1));
     if (auto product = dyn_cast<func::CallOp>(&op)) {
-      if (kernels.size() <= level)
-        kernels.resize(level + 1);
       kernels[level].products.push_back(product);
-      continue;
-    }
-    // It joins the groups of its level that it reads, which become one.
-    SmallVector<Operation *> *group = nullptr;
-    for (Operation *read : reads) {
-      SmallVector<Operation *> *other = groupOf.lookup(read);
-      if (blocks || isApart(read) || kernelOf.lookup(read) != level ||
-          other == group)
-        continue;
-      if (!group) {
-        group = other;
-        continue;
-      }
-      for (Operation *moved : *other)
-        groupOf[moved] = group;
-      group->append(*other);
-      other->clear();
-    }
-    if (!group) {
-      groups.push_back(std::make_unique<SmallVector<Operation *>>());
-      group = groups.back().get();
-      levelOf[group] = level;
-    }
-    group->push_back(&op);
-    groupOf[&op] = group;
-    if (kernels.size() <= level)
-      kernels.resize(level + 1);
-    if (blocks)
+    } else if (isApart(&op)) {
+      groups.add(&op, {}, level);
       // Blocks write all of their results.
       kernels[level].results.insert(op.result_begin(), op.result_end());
+    } else {
+      groups.add(&op,
+                 llvm::to_vector(llvm::make_filter_range(
+                     reads,
+                     [&](Operation *read) {
+                       return !isApart(read) && kernelOf.lookup(read) == level;
+                     })),
+                 level);
+    }
   }
-  for (auto &group : groups) {
-    if (group->empty())
-      continue;
-    llvm::sort(*group, [](Operation *a, Operation *b) {
-      return a->isBeforeInBlock(b);
-    });
-    kernels[levelOf[group.get()]].parts.push_back(*group);
-  }
+  groups.visit([&](unsigned level, ArrayRef<Operation *> group) {
+    kernels[level].parts.emplace_back(group);
+  });
 }
 
 void Outliner::materialize(Value value) {

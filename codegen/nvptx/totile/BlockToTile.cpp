@@ -28,187 +28,6 @@ using namespace mlir;
 namespace drawloom::nvptx {
 
 //===----------------------------------------------------------------------===//
-// Homes
-//===----------------------------------------------------------------------===//
-
-Value BlockToTile::splat(Location loc, Value scalar, ArrayRef<int64_t> shape) {
-  auto type = RankedTensorType::get(shape, scalar.getType());
-  return tile::SplatOp::create(builder, loc, type, scalar);
-}
-
-Value BlockToTile::loadTile(Location loc, Value memory, RankedTensorType type) {
-  return tile::LoadOp::create(builder, loc, type, memory);
-}
-
-FailureOr<Value> BlockToTile::asTile(Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  Home &where = home(tensor);
-  if (where.kind == Home::Tile)
-    return where.value;
-  if (!type.hasStaticShape())
-    return emitError(tensor.getLoc())
-           << "a tile of unknown extents, " << type
-           << ", cannot be computed on: gather it to a static shape";
-  if (where.kind == Home::Memory)
-    return loadTile(tensor.getLoc(), where.value, type);
-  Value zero = arith::ConstantOp::create(
-      builder, tensor.getLoc(), builder.getZeroAttr(type.getElementType()));
-  return splat(tensor.getLoc(), zero, type.getShape());
-}
-
-Value BlockToTile::allocate(Location loc, RankedTensorType type) {
-  auto memory = MemRefType::get(type.getShape(), type.getElementType(),
-                                MemRefLayoutAttrInterface(),
-                                builder.getI64IntegerAttr(tile::sharedSpace));
-  return tile::AllocOp::create(builder, loc, memory, IntegerAttr());
-}
-
-FailureOr<Value> BlockToTile::asMemory(Value tensor) {
-  Home &where = home(tensor);
-  if (where.kind == Home::Memory)
-    return where.value;
-  FailureOr<Value> elements = asTile(tensor);
-  if (failed(elements))
-    return failure();
-  Value &memory = spilled[*elements];
-  if (memory)
-    return memory;
-  // Right behind the tile: where it can be read from everywhere.
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointAfterValue(*elements);
-  memory =
-      allocate(tensor.getLoc(), cast<RankedTensorType>(elements->getType()));
-  tile::StoreOp::create(builder, tensor.getLoc(), *elements, memory);
-  return memory;
-}
-
-FailureOr<Value> BlockToTile::ownMemory(Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (!type.hasStaticShape())
-    return emitError(tensor.getLoc()) << "a copy of unknown extents, " << type
-                                      << ", has no place in shared memory";
-  bool defined = home(tensor).kind != Home::Undefined;
-  FailureOr<Value> elements;
-  if (defined && failed(elements = asTile(tensor)))
-    return failure();
-  Value memory = allocate(tensor.getLoc(), type);
-  if (defined)
-    tile::StoreOp::create(builder, tensor.getLoc(), *elements, memory);
-  return memory;
-}
-
-FailureOr<Value> BlockToTile::memoryToChange(Value tensor, Operation *op) {
-  if (mayChange(tensor, op))
-    return home(tensor).value;
-  return ownMemory(tensor);
-}
-
-bool BlockToTile::mayChange(Value tensor, Operation *op) {
-  if (home(tensor).kind != Home::Memory || !home(tensor).writable)
-    return false;
-  // Of a shape and of what it was before, the one is read where the other is.
-  auto isName = [&](Operation *at) {
-    return isa_and_nonnull<tensor::CastOp, tensor::CollapseShapeOp,
-                           tensor::ExpandShapeOp>(at) &&
-           home(at->getResult(0)).kind == Home::Memory;
-  };
-  while (isName(tensor.getDefiningOp()))
-    tensor = tensor.getDefiningOp()->getOperand(0);
-  SmallVector<Value> names{tensor};
-  for (unsigned i = 0; i < names.size(); ++i) {
-    if (isReadAfter(names[i], op))
-      return false;
-    for (Operation *user : names[i].getUsers())
-      if (isName(user))
-        names.push_back(user->getResult(0));
-  }
-  return true;
-}
-
-bool BlockToTile::isDestination(Value tensor) {
-  return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
-      return &insert.getDestMutable() == &use;
-    if (auto insert = dyn_cast<tensor::InsertOp>(user))
-      return &insert.getDestMutable() == &use;
-    if (auto scatter = dyn_cast<block::ScatterOp>(user))
-      return &scatter.getDestMutable() == &use;
-    if (auto loop = dyn_cast<scf::ForOp>(user)) {
-      if (use.getOperandNumber() < loop.getNumControlOperands())
-        return false;
-      return needsMemory(loop.getTiedLoopRegionIterArg(&use));
-    }
-    return false;
-  });
-}
-
-bool BlockToTile::needsMemory(Value tensor) {
-  if (!cast<RankedTensorType>(tensor.getType()).hasStaticShape())
-    return true;
-  return isDestination(tensor) ||
-         llvm::any_of(tensor.getUsers(), [](Operation *user) {
-           return isa<tensor::ExtractSliceOp>(user);
-         });
-}
-
-/// Whether one op runs only where the other does not.
-static bool areExclusive(Operation *a, Operation *b) {
-  Operation *both = b->getParentOp();
-  while (both && !both->isProperAncestor(a))
-    both = both->getParentOp();
-  auto branch = dyn_cast_or_null<scf::IfOp>(both);
-  if (!branch)
-    return false;
-  Region &first = branch.getThenRegion();
-  return first.isAncestor(a->getParentRegion()) !=
-         first.isAncestor(b->getParentRegion());
-}
-
-bool BlockToTile::isReadAfter(Value tensor, Operation *op) {
-  // In a loop, the next iteration reads it as it was.
-  for (Operation *parent = op->getParentOp();
-       parent->getParentRegion() &&
-       tensor.getParentRegion()->isAncestor(parent->getParentRegion());
-       parent = parent->getParentOp())
-    if (isa<LoopLikeOpInterface>(parent))
-      return true;
-  for (Operation *user : tensor.getUsers()) {
-    if (user == op)
-      continue;
-    Operation *ancestor = op->getBlock()->findAncestorOpInBlock(*user);
-    // What changes it in a branch asks for itself.
-    if (ancestor == op && isa<scf::IfOp>(op))
-      continue;
-    if (!ancestor && areExclusive(user, op))
-      continue;
-    // A user in another block is outside of a loop or branch that holds `op`.
-    if (!ancestor || op->isBeforeInBlock(ancestor) || ancestor == op)
-      return true;
-  }
-  return false;
-}
-
-SmallVector<OpFoldResult> BlockToTile::mapped(ArrayRef<OpFoldResult> values) {
-  return llvm::map_to_vector(values, [&](OpFoldResult value) -> OpFoldResult {
-    if (auto dynamic = dyn_cast<Value>(value))
-      return getAsOpFoldResult(scalars.lookup(dynamic));
-    return value;
-  });
-}
-
-Value BlockToTile::subview(Location loc, Value memory, RankedTensorType part,
-                           ArrayRef<OpFoldResult> offsets,
-                           ArrayRef<OpFoldResult> sizes,
-                           ArrayRef<OpFoldResult> strides) {
-  auto type = cast<MemRefType>(memory.getType());
-  auto result = memref::SubViewOp::inferRankReducedResultType(
-      part.getShape(), type, offsets, sizes, strides);
-  return memref::SubViewOp::create(builder, loc, result, memory, offsets, sizes,
-                                   strides);
-}
-
-//===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
 
@@ -255,13 +74,13 @@ static std::optional<int64_t> mostBlocks(scf::ForallOp op, unsigned dim) {
 }
 
 Value BlockToTile::bringScalar(Value value) {
-  if (Value known = scalars.lookupOrNull(value))
+  if (Value known = homes.scalars.lookupOrNull(value))
     return known;
   Operation *def = value.getDefiningOp();
   for (Value operand : def->getOperands())
     bringScalar(operand);
-  builder.clone(*def, scalars);
-  return scalars.lookup(value);
+  builder.clone(*def, homes.scalars);
+  return homes.scalars.lookup(value);
 }
 
 LogicalResult BlockToTile::countOpenBlocks(scf::ForallOp op, int64_t &most,
@@ -355,7 +174,7 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
   } else {
     for (OpFoldResult end : op.getMixedUpperBound()) {
       auto value = dyn_cast<Value>(end);
-      counts.push_back(value ? OpFoldResult(scalars.lookup(value)) : end);
+      counts.push_back(value ? OpFoldResult(homes.scalars.lookup(value)) : end);
     }
   }
   for (auto [low, step] :
@@ -379,9 +198,9 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
     for (auto [i, value] : llvm::enumerate(returned.getOperands())) {
       if (value != last)
         continue;
-      setMemory(op.getTiedBlockArgument(op.getTiedOpOperand(made)),
-                resultMemory[i], /*writable=*/true);
-      setMemory(made, resultMemory[i], /*writable=*/true);
+      homes.setMemory(op.getTiedBlockArgument(op.getTiedOpOperand(made)),
+                      resultMemory[i], /*writable=*/true);
+      homes.setMemory(made, resultMemory[i], /*writable=*/true);
     }
   }
 
@@ -424,7 +243,7 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
       at = arith::MulIOp::create(builder, loc, at, constant(steps[dim]));
     if (lows[dim] != 0)
       at = arith::AddIOp::create(builder, loc, at, constant(lows[dim]));
-    scalars.map(op.getInductionVar(dim), at);
+    homes.scalars.map(op.getInductionVar(dim), at);
   }
   if (failed(convertBody(*op.getBody())))
     return failure();
@@ -440,10 +259,10 @@ LogicalResult BlockToTile::convertGrid(scf::ForallOp op) {
 
 LogicalResult BlockToTile::convertReturn(func::ReturnOp op) {
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
-    if (home(value).kind == Home::Memory &&
-        home(value).value == resultMemory[i])
+    if (homes[value].kind == Home::Memory &&
+        homes[value].value == resultMemory[i])
       continue;
-    FailureOr<Value> elements = asTile(value);
+    FailureOr<Value> elements = homes.asTile(value);
     if (failed(elements))
       return failure();
     tile::StoreOp::create(builder, op.getLoc(), *elements, resultMemory[i]);
@@ -480,7 +299,7 @@ LogicalResult BlockToTile::convert(Operation *op) {
     return convertElementwise(op);
   if (op->getNumRegions() != 0)
     return op->emitOpError("has no form on a GPU yet");
-  builder.clone(*op, scalars);
+  builder.clone(*op, homes.scalars);
   return success();
 }
 
@@ -504,22 +323,22 @@ LogicalResult BlockToTile::convertTable(arith::ConstantOp op) {
   auto elements = llvm::to_vector(table.getValues<Attribute>());
   Value result;
   for (auto [i, element] : llvm::enumerate(elements)) {
-    Value here = splat(
+    Value here = homes.splat(
         loc, arith::ConstantOp::create(builder, loc, cast<TypedAttr>(element)),
         line.getShape());
     if (!result) {
       result = here;
       continue;
     }
-    Value from = splat(loc, arith::ConstantIndexOp::create(builder, loc, i),
-                       line.getShape());
+    Value from = homes.splat(
+        loc, arith::ConstantIndexOp::create(builder, loc, i), line.getShape());
     Value chosen = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::sge, place, from);
     result = arith::SelectOp::create(builder, loc, chosen, here, result);
   }
   if (type.getRank() != 1)
     result = tile::ReshapeOp::create(builder, loc, type, result);
-  setTile(op.getResult(), result);
+  homes.setTile(op.getResult(), result);
   return success();
 }
 
@@ -531,7 +350,8 @@ LogicalResult BlockToTile::convertElementwise(Operation *op) {
       return convertTable(constant);
     Value scalar = arith::ConstantOp::create(
         builder, op->getLoc(), splatted.getSplatValue<TypedAttr>());
-    setTile(op->getResult(0), splat(op->getLoc(), scalar, type.getShape()));
+    homes.setTile(op->getResult(0),
+                  homes.splat(op->getLoc(), scalar, type.getShape()));
     return success();
   }
   if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumRegions() != 0)
@@ -539,49 +359,50 @@ LogicalResult BlockToTile::convertElementwise(Operation *op) {
   IRMapping operands;
   for (Value operand : op->getOperands()) {
     if (!isa<RankedTensorType>(operand.getType())) {
-      operands.map(operand, scalars.lookup(operand));
+      operands.map(operand, homes.scalars.lookup(operand));
       continue;
     }
-    FailureOr<Value> elements = asTile(operand);
+    FailureOr<Value> elements = homes.asTile(operand);
     if (failed(elements))
       return failure();
     operands.map(operand, *elements);
   }
   Operation *copy = builder.clone(*op, operands);
   for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
-    setTile(from, to);
+    homes.setTile(from, to);
   return success();
 }
 
 LogicalResult BlockToTile::convertBlockOp(Operation *op) {
   Location loc = op->getLoc();
   if (auto gather = dyn_cast<block::GatherOp>(op)) {
-    FailureOr<Value> source = asMemory(gather.getSource());
-    FailureOr<Value> indices = asTile(gather.getIndices());
+    FailureOr<Value> source = homes.asMemory(gather.getSource());
+    FailureOr<Value> indices = homes.asTile(gather.getIndices());
     if (failed(source) || failed(indices))
       return failure();
-    setTile(gather.getResult(),
-            tile::GatherOp::create(builder, loc, gather.getResult().getType(),
-                                   *source, *indices));
+    homes.setTile(gather.getResult(),
+                  tile::GatherOp::create(builder, loc,
+                                         gather.getResult().getType(), *source,
+                                         *indices));
     return success();
   }
   if (auto scatter = dyn_cast<block::ScatterOp>(op)) {
     if (scatter.getAccumulate())
       return op->emitError("adding rows in order has no form on a GPU yet");
-    FailureOr<Value> rows = asTile(scatter.getRows());
-    FailureOr<Value> indices = asTile(scatter.getIndices());
+    FailureOr<Value> rows = homes.asTile(scatter.getRows());
+    FailureOr<Value> indices = homes.asTile(scatter.getIndices());
     if (failed(rows) || failed(indices))
       return failure();
     Value dest = scatter.getDest();
-    FailureOr<Value> memory = memoryToChange(dest, op);
+    FailureOr<Value> memory = homes.memoryToChange(dest, op);
     if (failed(memory))
       return failure();
     tile::ScatterOp::create(builder, loc, *rows, *memory, *indices);
-    setMemory(scatter.getResult(), *memory, /*writable=*/true);
+    homes.setMemory(scatter.getResult(), *memory, /*writable=*/true);
     return success();
   }
   if (auto scan = dyn_cast<block::ScanOp>(op)) {
-    FailureOr<Value> input = asTile(scan.getInput());
+    FailureOr<Value> input = homes.asTile(scan.getInput());
     if (failed(input))
       return failure();
     auto type = cast<RankedTensorType>(scan.getResult().getType());
@@ -597,22 +418,23 @@ LogicalResult BlockToTile::convertBlockOp(Operation *op) {
                              scan.getReverse(), *input, scan.getDimension());
     if (running != type)
       result = arith::TruncFOp::create(builder, loc, type, result);
-    setTile(scan.getResult(), result);
+    homes.setTile(scan.getResult(), result);
     return success();
   }
   if (auto solve = dyn_cast<block::SolveTriangularOp>(op)) {
-    FailureOr<Value> matrix = asTile(solve.getMatrix());
-    FailureOr<Value> rhs = asTile(solve.getRhs());
+    FailureOr<Value> matrix = homes.asTile(solve.getMatrix());
+    FailureOr<Value> rhs = homes.asTile(solve.getRhs());
     if (failed(matrix) || failed(rhs))
       return failure();
-    Value memory = allocate(loc, cast<RankedTensorType>(matrix->getType()));
+    Value memory =
+        homes.allocate(loc, cast<RankedTensorType>(matrix->getType()));
     tile::StoreOp::create(builder, loc, *matrix, memory);
     bool lower = solve.getTriangle() == block::Triangle::Lower;
-    setTile(solve.getResult(),
-            tile::SolveOp::create(builder, loc, rhs->getType(),
-                                  /*reverse=*/lower == solve.getTranspose(),
-                                  solve.getTranspose(), solve.getUnit(), memory,
-                                  *rhs));
+    homes.setTile(solve.getResult(),
+                  tile::SolveOp::create(
+                      builder, loc, rhs->getType(),
+                      /*reverse=*/lower == solve.getTranspose(),
+                      solve.getTranspose(), solve.getUnit(), memory, *rhs));
     return success();
   }
   return op->emitOpError("has no form on a GPU yet");
@@ -670,9 +492,9 @@ LogicalResult BlockToTile::run() {
   for (BlockArgument argument : program.getArguments()) {
     Value given = body->getArgument(argument.getArgNumber());
     if (isa<RankedTensorType>(argument.getType()))
-      setMemory(argument, given, /*writable=*/false);
+      homes.setMemory(argument, given, /*writable=*/false);
     else
-      scalars.map(argument, given);
+      homes.scalars.map(argument, given);
   }
   for (unsigned i = signature.getNumInputs(); i < types.size(); ++i)
     resultMemory.push_back(body->getArgument(i));

@@ -1,4 +1,4 @@
-//===- BlockToTile.h - what a tensor of a block program is in a kernel ----===//
+//===- BlockToTile.h - a block program as a kernel over tiles -------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -11,13 +11,13 @@
 
 #include "codegen/nvptx/launch/OpenKernels.h"
 #include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/totile/Homes.h"
 #include "dialects/Block/Block.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace drawloom::nvptx {
@@ -34,32 +34,12 @@ public:
   BlockToTile(mlir::func::FuncOp program, int64_t maxGrid, bool keepWhile)
       : program(program), builder(program.getContext()), maxGrid(maxGrid),
         keepWhile(keepWhile), allBlocks(builder.getIndexAttr(0)),
-        firstBlock(builder.getIndexAttr(0)) {}
+        firstBlock(builder.getIndexAttr(0)), homes(builder) {}
 
   /// Replaces the program by the kernel.
   mlir::LogicalResult run();
 
-  /// Returns whether a tensor that is filled, and then changed part by part, is
-  /// so large that this happens in the memory of the result rather than in
-  /// shared memory.
-  static bool isFilledInPlace(mlir::linalg::FillOp op);
-  static bool isReadAfter(mlir::Value tensor, mlir::Operation *op);
-
 private:
-  /// Where a tensor is.
-  struct Home {
-    enum Kind {
-      Undefined, ///< Nowhere: its elements are undefined so far.
-      Memory,    ///< `value` is a memref.
-      Tile       ///< `value` is a tensor in registers.
-    };
-    Kind kind = Undefined;
-    mlir::Value value;
-    /// Whether the memory is the kernel's own, so that ops may change it in
-    /// place.
-    bool writable = false;
-  };
-
   mlir::LogicalResult convertBody(mlir::Block &block);
   mlir::LogicalResult convert(mlir::Operation *op);
   /// Computes the number of this block among the blocks of all of the kernel's
@@ -98,57 +78,6 @@ private:
   convertBatch(mlir::linalg::LinalgOp op,
                const mlir::linalg::ContractionDimensions &dims);
   mlir::LogicalResult convertGeneric(mlir::linalg::GenericOp op);
-  mlir::FailureOr<mlir::Value> reduceInto(mlir::linalg::GenericOp op,
-                                          unsigned output,
-                                          llvm::ArrayRef<int64_t> reduced,
-                                          mlir::IRMapping &body,
-                                          llvm::ArrayRef<int64_t> shape);
-  mlir::FailureOr<mlir::Value> onIterations(mlir::linalg::GenericOp op,
-                                            mlir::Value tile,
-                                            mlir::AffineMap map,
-                                            llvm::ArrayRef<int64_t> shape);
-  mlir::LogicalResult convertPoint(mlir::Operation *op, mlir::IRMapping &body,
-                                   llvm::ArrayRef<int64_t> shape);
-
-  /// Returns the tensor in registers.
-  mlir::FailureOr<mlir::Value> asTile(mlir::Value tensor);
-  /// Returns the tensor in memory that is not changed while it is read.
-  mlir::FailureOr<mlir::Value> asMemory(mlir::Value tensor);
-  mlir::Value allocate(mlir::Location loc, mlir::RankedTensorType type);
-  /// Returns memory with the elements of a tensor that is then changed part by
-  /// part.
-  mlir::FailureOr<mlir::Value> ownMemory(mlir::Value tensor);
-  /// Returns whether `op` may change the tensor in place: nothing reads the old
-  /// contents of that memory afterwards, through this value or a reshaped one.
-  bool mayChange(mlir::Value tensor, mlir::Operation *op);
-  /// Returns the memory in which `op` may change the tensor: its own, or a
-  /// copy.
-  mlir::FailureOr<mlir::Value> memoryToChange(mlir::Value tensor,
-                                              mlir::Operation *op);
-  mlir::Value splat(mlir::Location loc, mlir::Value scalar,
-                    llvm::ArrayRef<int64_t> shape);
-  mlir::Value loadTile(mlir::Location loc, mlir::Value memory,
-                       mlir::RankedTensorType type);
-  mlir::Value subview(mlir::Location loc, mlir::Value memory,
-                      mlir::RankedTensorType part,
-                      llvm::ArrayRef<mlir::OpFoldResult> offsets,
-                      llvm::ArrayRef<mlir::OpFoldResult> sizes,
-                      llvm::ArrayRef<mlir::OpFoldResult> strides);
-  llvm::SmallVector<mlir::OpFoldResult>
-  mapped(llvm::ArrayRef<mlir::OpFoldResult> values);
-
-  /// Returns whether the tensor is changed or read part by part, which is
-  /// impossible in registers.
-  static bool needsMemory(mlir::Value tensor);
-  static bool isDestination(mlir::Value tensor);
-
-  Home &home(mlir::Value tensor) { return homes[tensor]; }
-  void setTile(mlir::Value tensor, mlir::Value tile) {
-    homes[tensor] = {Home::Tile, tile, false};
-  }
-  void setMemory(mlir::Value tensor, mlir::Value memory, bool writable) {
-    homes[tensor] = {Home::Memory, memory, writable};
-  }
 
   mlir::func::FuncOp program;
   /// Not part of the module: replaces the program when it is complete.
@@ -162,11 +91,7 @@ private:
   /// Number of blocks of all block programs, and of those that are converted
   /// already.
   mlir::OpFoldResult allBlocks, firstBlock;
-  llvm::DenseMap<mlir::Value, Home> homes;
-  /// Copies of tiles in shared memory.
-  llvm::DenseMap<mlir::Value, mlir::Value> spilled;
-  /// Maps all values that are not tensors.
-  mlir::IRMapping scalars;
+  Homes homes;
   llvm::SmallVector<mlir::Value> resultMemory;
 };
 

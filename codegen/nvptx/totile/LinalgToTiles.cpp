@@ -8,12 +8,9 @@
 
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/totile/BlockToTile.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Affine/Utils.h"
+#include "codegen/nvptx/totile/GenericToTiles.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "passes/Block/Products.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -23,27 +20,17 @@ LogicalResult BlockToTile::convertFill(linalg::FillOp op) {
   auto type = cast<RankedTensorType>(op.getOutputs()[0].getType());
   if (!type.hasStaticShape())
     return op.emitError("fills a tensor of unknown extents");
-  Value filled =
-      splat(op.getLoc(), scalars.lookup(op.getInputs()[0]), type.getShape());
-  if (const Home &where = home(op.getOutputs()[0]);
+  Value filled = homes.splat(
+      op.getLoc(), homes.scalars.lookup(op.getInputs()[0]), type.getShape());
+  if (const Home &where = homes[op.getOutputs()[0]];
       where.kind == Home::Memory && where.writable && isFilledInPlace(op)) {
     Value memory = where.value;
     tile::StoreOp::create(builder, op.getLoc(), filled, memory);
-    setMemory(op.getResult(0), memory, /*writable=*/true);
+    homes.setMemory(op.getResult(0), memory, /*writable=*/true);
     return success();
   }
-  setTile(op.getResult(0), filled);
+  homes.setTile(op.getResult(0), filled);
   return success();
-}
-
-bool BlockToTile::isFilledInPlace(linalg::FillOp op) {
-  // What is beyond that leaves no room for anything else on some device.
-  constexpr int64_t mostSharedBytes = 96 * 1024;
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  return type.hasStaticShape() && type.getElementType().isIntOrFloat() &&
-         type.getNumElements() * type.getElementTypeBitWidth() / 8 >
-             mostSharedBytes &&
-         op.getOutputs()[0].hasOneUse() && isDestination(op.getResult(0));
 }
 
 /// Whether an operand of a contraction is (rows, columns), or else the other
@@ -97,7 +84,7 @@ BlockToTile::convertBatch(linalg::LinalgOp op,
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   Location loc = op.getLoc();
   auto below = [&](Value tensor) -> FailureOr<Value> {
-    FailureOr<Value> tile = asTile(tensor);
+    FailureOr<Value> tile = homes.asTile(tensor);
     if (failed(tile))
       return failure();
     auto type = cast<RankedTensorType>(tile->getType());
@@ -112,13 +99,13 @@ BlockToTile::convertBatch(linalg::LinalgOp op,
   FailureOr<Value> lhs = below(op.getDpsInputs()[0]);
   FailureOr<Value> rhs = below(op.getDpsInputs()[1]);
   // One number everywhere has any shape.
-  FailureOr<Value> sums = asTile(op.getDpsInits()[0]);
+  FailureOr<Value> sums = homes.asTile(op.getDpsInits()[0]);
   if (failed(lhs) || failed(rhs) || failed(sums))
     return failure();
   Type whole = sums->getType();
   if (auto splatted = sums->getDefiningOp<tile::SplatOp>())
-    sums = splat(loc, splatted.getValue(),
-                 {extents[batch] * extents[m], extents[n]});
+    sums = homes.splat(loc, splatted.getValue(),
+                       {extents[batch] * extents[m], extents[n]});
   else
     sums = below(op.getDpsInits()[0]);
   if (failed(sums))
@@ -127,8 +114,8 @@ BlockToTile::convertBatch(linalg::LinalgOp op,
       builder, loc, sums->getType(), *lhs, *rhs, *sums, /*transposeA=*/false,
       transposed, /*neighbours=*/IntegerAttr(), /*tf32=*/false,
       builder.getI64IntegerAttr(extents[batch]));
-  setTile(op->getResult(0),
-          tile::ReshapeOp::create(builder, loc, whole, product));
+  homes.setTile(op->getResult(0),
+                tile::ReshapeOp::create(builder, loc, whole, product));
   return success();
 }
 
@@ -162,15 +149,15 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
     return std::nullopt;
   auto operand = [&](Value value) -> FailureOr<Value> {
     // A buffer in shared memory is read where it is.
-    Home &where = home(value);
+    Home &where = homes[value];
     if (where.kind == Home::Memory && !where.writable &&
         tile::isShared(where.value.getType()) &&
         cast<MemRefType>(where.value.getType()).hasStaticShape())
       return where.value;
-    return asTile(value);
+    return homes.asTile(value);
   };
   FailureOr<Value> lhs = operand(left), rhs = operand(right);
-  FailureOr<Value> accumulator = asTile(op.getDpsInits()[0]);
+  FailureOr<Value> accumulator = homes.asTile(op.getDpsInits()[0]);
   if (failed(lhs) || failed(rhs) || failed(accumulator))
     return failure();
   Location loc = op.getLoc();
@@ -187,7 +174,7 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
       continue;
     auto type = cast<ShapedType>((*side)->getType());
     if (isa<MemRefType>(type))
-      *side = loadTile(
+      *side = homes.loadTile(
           loc, **side,
           RankedTensorType::get(type.getShape(), type.getElementType()));
     *side = arith::ExtFOp::create(builder, loc,
@@ -209,311 +196,16 @@ std::optional<LogicalResult> BlockToTile::convertDot(linalg::LinalgOp op) {
                           /*batch=*/IntegerAttr());
   if (widen)
     product = arith::TruncFOp::create(builder, loc, narrow, product);
-  setTile(op->getResult(0), product);
+  homes.setTile(op->getResult(0), product);
   return success();
-}
-
-/// The tile of an operand, along the dimensions of the iterations.
-FailureOr<Value> BlockToTile::onIterations(linalg::GenericOp op, Value tile,
-                                           AffineMap map,
-                                           ArrayRef<int64_t> shape) {
-  SmallVector<int64_t> dims;
-  SmallVector<int64_t> kept;
-  auto type = cast<RankedTensorType>(tile.getType());
-  for (auto [i, result] : llvm::enumerate(map.getResults())) {
-    if (auto dim = dyn_cast<AffineDimExpr>(result)) {
-      if (llvm::is_contained(dims, dim.getPosition()))
-        return op.emitError("reads along a diagonal, which has no form on a "
-                            "GPU yet"),
-               failure();
-      dims.push_back(dim.getPosition());
-      kept.push_back(type.getDimSize(i));
-      continue;
-    }
-    auto constant = dyn_cast<AffineConstantExpr>(result);
-    if (!constant || constant.getValue() != 0 || type.getDimSize(i) != 1)
-      return op.emitError("reads at indices that are not those of its loops, "
-                          "which has no form on a GPU yet"),
-             failure();
-  }
-  if (kept.size() != static_cast<size_t>(type.getRank()))
-    tile = tile::ReshapeOp::create(
-        builder, op.getLoc(),
-        RankedTensorType::get(kept, type.getElementType()), tile);
-  if (map.isIdentity())
-    return tile;
-  return tile::BroadcastOp::create(
-             builder, op.getLoc(),
-             RankedTensorType::get(shape, type.getElementType()), tile, dims)
-      .getResult();
-}
-
-/// One op of the body, for all iterations at once.
-LogicalResult BlockToTile::convertPoint(Operation *op, IRMapping &body,
-                                        ArrayRef<int64_t> shape) {
-  Location loc = op->getLoc();
-  auto overShape = [&](Type element) {
-    return RankedTensorType::get(shape, element);
-  };
-  if (auto index = dyn_cast<linalg::IndexOp>(op)) {
-    body.map(index.getResult(),
-             tile::IotaOp::create(builder, loc,
-                                  overShape(builder.getIndexType()),
-                                  builder.getI64IntegerAttr(index.getDim())));
-    return success();
-  }
-  auto given = [&](Value value) {
-    return body.contains(value) ? body.lookup(value) : scalars.lookup(value);
-  };
-  auto asWhole = [&](Value value) {
-    Value here = given(value);
-    return isa<RankedTensorType>(here.getType()) ? here
-                                                 : splat(loc, here, shape);
-  };
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-    FailureOr<Value> memory = asMemory(extract.getTensor());
-    if (failed(memory))
-      return failure();
-    SmallVector<Value> indices =
-        llvm::map_to_vector(extract.getIndices(), asWhole);
-    body.map(extract.getResult(),
-             tile::LookupOp::create(builder, loc, overShape(extract.getType()),
-                                    *memory, indices));
-    return success();
-  }
-  bool whole = llvm::any_of(op->getOperands(), [&](Value value) {
-    return isa<RankedTensorType>(given(value).getType());
-  });
-  if (!whole && op->getNumRegions() == 0) {
-    IRMapping mapping;
-    for (Value operand : op->getOperands())
-      mapping.map(operand, given(operand));
-    Operation *copy = builder.clone(*op, mapping);
-    body.map(op->getResults(), copy->getResults());
-    return success();
-  }
-  if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumRegions() != 0)
-    return op->emitOpError("inside of a linalg op has no form on a GPU yet");
-  OperationState state(loc, op->getName());
-  for (Value operand : op->getOperands())
-    state.addOperands(asWhole(operand));
-  for (Type type : op->getResultTypes())
-    state.addTypes(overShape(type));
-  state.addAttributes(llvm::to_vector(op->getDiscardableAttrs()));
-  state.propertiesAttr = op->getPropertiesAsAttribute();
-  Operation *copy = builder.create(state);
-  body.map(op->getResults(), copy->getResults());
-  return success();
-}
-
-static std::optional<tile::Combiner> combinerOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<tile::Combiner>>(op)
-      .Case<arith::AddFOp, arith::AddIOp>(
-          [](auto) { return tile::Combiner::Add; })
-      .Case<arith::MulFOp, arith::MulIOp>(
-          [](auto) { return tile::Combiner::Mul; })
-      .Case<arith::MaximumFOp, arith::MaxSIOp>(
-          [](auto) { return tile::Combiner::Max; })
-      .Case<arith::MinimumFOp, arith::MinSIOp>(
-          [](auto) { return tile::Combiner::Min; })
-      .Case<arith::MaxNumFOp>([](auto) { return tile::Combiner::MaxNum; })
-      .Case<arith::MinNumFOp>([](auto) { return tile::Combiner::MinNum; })
-      .Case<arith::AndIOp>([](auto) { return tile::Combiner::And; })
-      .Case<arith::OrIOp>([](auto) { return tile::Combiner::Or; })
-      .Default([](Operation *) { return std::nullopt; });
-}
-
-static LogicalResult refuseResult(linalg::GenericOp op, unsigned output) {
-  return op.emitError("result ")
-         << output
-         << " is no sum, product, minimum or maximum of one "
-            "term for each iteration, which has no form on a "
-            "GPU yet";
-}
-
-/// What an op adds to an output, over the dimensions that this lacks.
-FailureOr<Value> BlockToTile::reduceInto(linalg::GenericOp op, unsigned output,
-                                         ArrayRef<int64_t> reduced,
-                                         IRMapping &body,
-                                         ArrayRef<int64_t> shape) {
-  Location loc = op.getLoc();
-  BlockArgument before = op.getRegionOutputArgs()[output];
-  auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
-  Operation *combine = yield.getValues()[output].getDefiningOp();
-  auto refuse = [&] { return refuseResult(op, output); };
-  if (!combine || combine->getBlock() != op.getBody())
-    return refuse();
-  auto asWhole = [&](Value value) {
-    Value here =
-        body.contains(value) ? body.lookup(value) : scalars.lookup(value);
-    return isa<RankedTensorType>(here.getType()) ? here
-                                                 : splat(loc, here, shape);
-  };
-  Value term;
-  tile::Combiner kind = tile::Combiner::Add;
-  if (auto fma = dyn_cast<math::FmaOp>(combine); fma && fma.getC() == before) {
-    term = arith::MulFOp::create(builder, loc, asWhole(fma.getA()),
-                                 asWhole(fma.getB()));
-  } else if (auto less = dyn_cast<arith::SubFOp>(combine);
-             less && less.getLhs() == before && less.getRhs() != before) {
-    term = asWhole(less.getRhs());
-  } else {
-    std::optional<tile::Combiner> known = combinerOf(combine);
-    if (!known || combine->getNumOperands() != 2)
-      return refuse();
-    kind = *known;
-    if (combine->getOperand(0) == before && combine->getOperand(1) != before)
-      term = asWhole(combine->getOperand(1));
-    else if (combine->getOperand(1) == before)
-      term = asWhole(combine->getOperand(0));
-    else
-      return refuse();
-  }
-  auto type = cast<RankedTensorType>(term.getType());
-  SmallVector<int64_t> kept;
-  for (auto [dim, extent] : llvm::enumerate(shape))
-    if (!llvm::is_contained(reduced, static_cast<int64_t>(dim)))
-      kept.push_back(extent);
-  Value sum = tile::ReduceOp::create(
-      builder, loc, RankedTensorType::get(kept, type.getElementType()), kind,
-      /*withinThread=*/false, term, reduced, Value());
-  // From the order of the loops to that of the output.
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(output));
-  SmallVector<int64_t> order, extents;
-  for (AffineExpr result : map.getResults()) {
-    auto dim = dyn_cast<AffineDimExpr>(result);
-    if (!dim)
-      return refuse();
-    int64_t position = dim.getPosition();
-    order.push_back(position - llvm::count_if(reduced, [&](int64_t gone) {
-                      return gone < position;
-                    }));
-    extents.push_back(shape[position]);
-  }
-  if (!llvm::is_sorted(order)) {
-    SmallVector<int64_t> places(order.size());
-    for (auto [i, at] : llvm::enumerate(order))
-      places[at] = i;
-    sum = tile::BroadcastOp::create(
-        builder, loc, RankedTensorType::get(extents, type.getElementType()),
-        sum, places);
-  }
-  FailureOr<Value> start = asTile(op.getDpsInits()[output]);
-  if (failed(start))
-    return failure();
-  if (isa<math::FmaOp>(combine))
-    return arith::AddFOp::create(builder, loc, *start, sum).getResult();
-  OperationState state(loc, combine->getName());
-  state.addOperands({*start, sum});
-  state.addTypes(sum.getType());
-  state.propertiesAttr = combine->getPropertiesAsAttribute();
-  return builder.create(state)->getResult(0);
 }
 
 LogicalResult BlockToTile::convertGeneric(linalg::GenericOp op) {
-  SmallVector<int64_t> shape = op.getStaticLoopRanges();
-  if (llvm::any_of(shape, ShapedType::isDynamic))
-    return op.emitError("computes on unknown extents, which has no form on a "
-                        "GPU yet");
-  IRMapping body;
-  auto bring = [&](OpOperand &operand) -> LogicalResult {
-    BlockArgument argument = op.getMatchingBlockArgument(&operand);
-    if (argument.use_empty())
-      return success();
-    if (!isa<RankedTensorType>(operand.get().getType())) {
-      body.map(argument, scalars.lookup(operand.get()));
-      return success();
-    }
-    FailureOr<Value> elements = asTile(operand.get());
-    if (failed(elements))
-      return failure();
-    FailureOr<Value> placed =
-        onIterations(op, *elements, op.getMatchingIndexingMap(&operand), shape);
-    if (failed(placed))
-      return failure();
-    body.map(argument, *placed);
-    return success();
-  };
-  SmallVector<SmallVector<int64_t>> reduced;
-  for (OpOperand &init : op.getDpsInitsMutable()) {
-    AffineMap map = op.getMatchingIndexingMap(&init);
-    SmallVector<int64_t> gone;
-    for (unsigned dim = 0; dim < shape.size(); ++dim)
-      if (!map.isFunctionOfDim(dim))
-        gone.push_back(dim);
-    reduced.push_back(gone);
-    if (gone.empty() && failed(bring(init)))
-      return failure();
-  }
-  for (OpOperand *input : op.getDpsInputOperands())
-    if (failed(bring(*input)))
-      return failure();
-  // What adds a term to a sum is no arithmetic on iterations.
-  auto yield = cast<linalg::YieldOp>(op.getBody()->getTerminator());
-  DenseSet<Operation *> combining;
-  for (auto [output, gone] : llvm::enumerate(reduced)) {
-    if (gone.empty())
-      continue;
-    BlockArgument before = op.getRegionOutputArgs()[output];
-    Operation *def = yield.getValues()[output].getDefiningOp();
-    // The sum so far is nothing that an iteration may know.
-    if (!def || !def->hasOneUse() ||
-        llvm::any_of(before.getUsers(),
-                     [&](Operation *user) { return user != def; }))
-      return refuseResult(op, output);
-    if (!before.use_empty())
-      combining.insert(def);
-  }
-  // What tiling makes of an index is arithmetic like any other.
-  for (auto apply : llvm::make_early_inc_range(
-           op.getBody()->getOps<affine::AffineApplyOp>())) {
-    OpBuilder inside(apply);
-    std::optional<SmallVector<Value, 8>> sum = affine::expandAffineMap(
-        inside, apply.getLoc(), apply.getAffineMap(), apply.getMapOperands());
-    if (!sum)
-      return apply.emitOpError("has no form on a GPU yet");
-    apply.getResult().replaceAllUsesWith(sum->front());
-    apply.erase();
-  }
-  for (Operation &point : op.getBody()->without_terminator())
-    if (!combining.contains(&point) &&
-        failed(convertPoint(&point, body, shape)))
-      return failure();
-  SmallVector<Value> results;
-  for (auto [output, gone] : llvm::enumerate(reduced)) {
-    if (!gone.empty()) {
-      FailureOr<Value> sum = reduceInto(op, output, gone, body, shape);
-      if (failed(sum))
-        return failure();
-      results.push_back(*sum);
-      continue;
-    }
-    Value value = yield.getValues()[output];
-    Value here =
-        body.contains(value) ? body.lookup(value) : scalars.lookup(value);
-    if (!isa<RankedTensorType>(here.getType()))
-      here = splat(op.getLoc(), here, shape);
-    AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(output));
-    if (!map.isIdentity()) {
-      if (!map.isPermutation())
-        return op.emitError("writes at indices that are not those of its "
-                            "loops, which has no form on a GPU yet");
-      // Dimension d of the iterations is where the output has d.
-      SmallVector<int64_t> places(shape.size()), extents;
-      for (auto [i, result] : llvm::enumerate(map.getResults())) {
-        unsigned dim = cast<AffineDimExpr>(result).getPosition();
-        places[dim] = i;
-        extents.push_back(shape[dim]);
-      }
-      here = tile::BroadcastOp::create(
-          builder, op.getLoc(),
-          RankedTensorType::get(extents, getElementTypeOrSelf(here)), here,
-          places);
-    }
-    results.push_back(here);
-  }
-  for (auto [result, value] : llvm::zip(op.getResults(), results))
-    setTile(result, value);
+  FailureOr<SmallVector<Value>> results = genericToTiles(op, builder, homes);
+  if (failed(results))
+    return failure();
+  for (auto [result, tile] : llvm::zip(op.getResults(), *results))
+    homes.setTile(result, tile);
   return success();
 }
 

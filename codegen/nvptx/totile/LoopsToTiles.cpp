@@ -18,40 +18,41 @@ LogicalResult BlockToTile::convertFor(scf::ForOp op) {
   DenseSet<Value> taken;
   for (auto [i, init] : llvm::enumerate(op.getInitArgs())) {
     if (!isa<RankedTensorType>(init.getType())) {
-      inits.push_back(scalars.lookup(init));
+      inits.push_back(homes.scalars.lookup(init));
       carried.push_back(i);
       continue;
     }
     BlockArgument inside = op.getRegionIterArg(i);
     if (!needsMemory(inside)) {
-      FailureOr<Value> elements = asTile(init);
+      FailureOr<Value> elements = homes.asTile(init);
       if (failed(elements))
         return failure();
       inits.push_back(*elements);
       carried.push_back(i);
       continue;
     }
-    FailureOr<Value> memory = memoryToChange(init, op);
+    FailureOr<Value> memory = homes.memoryToChange(init, op);
     // Two that start as the same tensor change apart.
     if (succeeded(memory) && !taken.insert(*memory).second)
-      memory = ownMemory(init);
+      memory = homes.ownMemory(init);
     if (failed(memory))
       return failure();
-    setMemory(inside, *memory, /*writable=*/true);
-    setMemory(op.getResult(i), *memory, /*writable=*/true);
+    homes.setMemory(inside, *memory, /*writable=*/true);
+    homes.setMemory(op.getResult(i), *memory, /*writable=*/true);
   }
-  auto loop = scf::ForOp::create(
-      builder, op.getLoc(), scalars.lookup(op.getLowerBound()),
-      scalars.lookup(op.getUpperBound()), scalars.lookup(op.getStep()), inits);
-  scalars.map(op.getInductionVar(), loop.getInductionVar());
+  auto loop = scf::ForOp::create(builder, op.getLoc(),
+                                 homes.scalars.lookup(op.getLowerBound()),
+                                 homes.scalars.lookup(op.getUpperBound()),
+                                 homes.scalars.lookup(op.getStep()), inits);
+  homes.scalars.map(op.getInductionVar(), loop.getInductionVar());
   for (auto [i, at] : llvm::enumerate(carried)) {
     if (!isa<RankedTensorType>(op.getRegionIterArg(at).getType())) {
-      scalars.map(op.getRegionIterArg(at), loop.getRegionIterArg(i));
-      scalars.map(op.getResult(at), loop.getResult(i));
+      homes.scalars.map(op.getRegionIterArg(at), loop.getRegionIterArg(i));
+      homes.scalars.map(op.getResult(at), loop.getResult(i));
       continue;
     }
-    setTile(op.getRegionIterArg(at), loop.getRegionIterArg(i));
-    setTile(op.getResult(at), loop.getResult(i));
+    homes.setTile(op.getRegionIterArg(at), loop.getRegionIterArg(i));
+    homes.setTile(op.getResult(at), loop.getResult(i));
   }
   OpBuilder::InsertionGuard guard(builder);
   if (inits.empty())
@@ -63,20 +64,20 @@ LogicalResult BlockToTile::convertFor(scf::ForOp op) {
   SmallVector<std::pair<Value, Value>> stores;
   for (auto [i, value] : llvm::enumerate(op.getYieldedValues())) {
     if (!isa<RankedTensorType>(value.getType())) {
-      yields.push_back(scalars.lookup(value));
+      yields.push_back(homes.scalars.lookup(value));
       continue;
     }
     if (llvm::is_contained(carried, i)) {
-      FailureOr<Value> elements = asTile(value);
+      FailureOr<Value> elements = homes.asTile(value);
       if (failed(elements))
         return failure();
       yields.push_back(*elements);
       continue;
     }
-    Value memory = home(op.getRegionIterArg(i)).value;
-    if (home(value).kind == Home::Memory && home(value).value == memory)
+    Value memory = homes[op.getRegionIterArg(i)].value;
+    if (homes[value].kind == Home::Memory && homes[value].value == memory)
       continue;
-    FailureOr<Value> elements = asTile(value);
+    FailureOr<Value> elements = homes.asTile(value);
     if (failed(elements))
       return failure();
     stores.push_back({*elements, memory});
@@ -93,10 +94,10 @@ LogicalResult BlockToTile::convertWhile(scf::WhileOp op) {
     SmallVector<Value> out;
     for (Value value : values) {
       if (!isa<RankedTensorType>(value.getType())) {
-        out.push_back(scalars.lookup(value));
+        out.push_back(homes.scalars.lookup(value));
         continue;
       }
-      FailureOr<Value> elements = asTile(value);
+      FailureOr<Value> elements = homes.asTile(value);
       if (failed(elements))
         return failure();
       out.push_back(*elements);
@@ -106,9 +107,9 @@ LogicalResult BlockToTile::convertWhile(scf::WhileOp op) {
   auto bindAll = [&](ValueRange from, ValueRange to) {
     for (auto [old, value] : llvm::zip(from, to))
       if (isa<RankedTensorType>(value.getType()))
-        setTile(old, value);
+        homes.setTile(old, value);
       else
-        scalars.map(old, value);
+        homes.scalars.map(old, value);
   };
   FailureOr<SmallVector<Value>> inits = bringAll(op.getInits());
   if (failed(inits))
@@ -132,7 +133,7 @@ LogicalResult BlockToTile::convertWhile(scf::WhileOp op) {
     if (i == 0)
       scf::ConditionOp::create(
           builder, op.getLoc(),
-          scalars.lookup(op.getConditionOp().getCondition()), *passed);
+          homes.scalars.lookup(op.getConditionOp().getCondition()), *passed);
     else
       scf::YieldOp::create(builder, op.getLoc(), *passed);
   }
@@ -179,9 +180,9 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
       bool changed = op.thenYield().getOperand(i) != from ||
                      op.elseYield().getOperand(i) != from;
       if (from == other && changed && starts[from] == 1 &&
-          mayChange(from, op)) {
-        setMemory(result, home(from).value, /*writable=*/true);
-        inPlace.push_back({i, home(from).value});
+          homes.mayChange(from, op)) {
+        homes.setMemory(result, homes[from].value, /*writable=*/true);
+        inPlace.push_back({i, homes[from].value});
         continue;
       }
     }
@@ -189,7 +190,7 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
     tiles.push_back(i);
   }
   auto branch = scf::IfOp::create(builder, op.getLoc(), types,
-                                  scalars.lookup(op.getCondition()),
+                                  homes.scalars.lookup(op.getCondition()),
                                   /*addThenBlock=*/true,
                                   /*addElseBlock=*/!op.getElseRegion().empty());
   OpBuilder::InsertionGuard guard(builder);
@@ -198,17 +199,17 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
       to.getTerminator()->erase();
     builder.setInsertionPointToEnd(&to);
     // What a branch changes in place is not changed in the other one.
-    DenseMap<Value, Home> before = homes;
+    Homes::Saved before = homes.save();
     if (failed(convertBody(from)))
       return failure();
     SmallVector<Value> yields;
     for (unsigned i : tiles) {
       Value value = from.getTerminator()->getOperand(i);
       if (!isa<RankedTensorType>(value.getType())) {
-        yields.push_back(scalars.lookup(value));
+        yields.push_back(homes.scalars.lookup(value));
         continue;
       }
-      FailureOr<Value> elements = asTile(value);
+      FailureOr<Value> elements = homes.asTile(value);
       if (failed(elements))
         return failure();
       yields.push_back(*elements);
@@ -216,14 +217,14 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
     // A branch that had to make a copy brings it back.
     for (auto &[i, memory] : inPlace) {
       Value value = from.getTerminator()->getOperand(i);
-      if (home(value).kind == Home::Memory && home(value).value == memory)
+      if (homes[value].kind == Home::Memory && homes[value].value == memory)
         continue;
-      FailureOr<Value> elements = asTile(value);
+      FailureOr<Value> elements = homes.asTile(value);
       if (failed(elements))
         return failure();
       tile::StoreOp::create(builder, op.getLoc(), *elements, memory);
     }
-    homes = std::move(before);
+    homes.restore(std::move(before));
     scf::YieldOp::create(builder, op.getLoc(), yields);
     return success();
   };
@@ -235,9 +236,9 @@ LogicalResult BlockToTile::convertIf(scf::IfOp op) {
   for (auto [i, to] : llvm::zip(tiles, branch.getResults())) {
     Value from = op.getResult(i);
     if (isa<RankedTensorType>(from.getType()))
-      setTile(from, to);
+      homes.setTile(from, to);
     else
-      scalars.map(from, to);
+      homes.scalars.map(from, to);
   }
   return success();
 }

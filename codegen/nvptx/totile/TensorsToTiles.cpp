@@ -31,7 +31,7 @@ Operation *putBack(Value tensor, tensor::ExtractSliceOp slice, int depth) {
     };
     // What it becomes in its memory, unless that is read as it was.
     Value next;
-    bool isLast = !BlockToTile::isReadAfter(tensor, user);
+    bool isLast = !isReadAfter(tensor, user);
     if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(user)) {
       if (isPlace(insert))
         return insert;
@@ -52,7 +52,7 @@ Operation *putBack(Value tensor, tensor::ExtractSliceOp slice, int depth) {
     } else if (auto fill = dyn_cast<linalg::FillOp>(user)) {
       // A table that shared memory cannot hold is filled and changed in its
       // place.
-      if (BlockToTile::isFilledInPlace(fill))
+      if (isFilledInPlace(fill))
         next = fill.getResult(0);
     } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(user)) {
       next = expand.getResult();
@@ -68,17 +68,17 @@ Operation *putBack(Value tensor, tensor::ExtractSliceOp slice, int depth) {
 
 LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
   Value source = op.getSource();
-  if (home(source).kind == Home::Undefined) {
-    home(op.getResult()) = Home();
+  if (homes[source].kind == Home::Undefined) {
+    homes[op.getResult()] = Home();
     return success();
   }
-  bool writable = home(source).kind == Home::Memory && home(source).writable;
-  FailureOr<Value> memory = asMemory(source);
+  bool writable = homes[source].kind == Home::Memory && homes[source].writable;
+  FailureOr<Value> memory = homes.asMemory(source);
   if (failed(memory))
     return failure();
-  Value part =
-      subview(op.getLoc(), *memory, op.getType(), mapped(op.getMixedOffsets()),
-              mapped(op.getMixedSizes()), mapped(op.getMixedStrides()));
+  Value part = homes.subview(
+      op.getLoc(), *memory, op.getType(), homes.mapped(op.getMixedOffsets()),
+      homes.mapped(op.getMixedSizes()), homes.mapped(op.getMixedStrides()));
   // Memory that changes is read now, not where the slice is used; but for a
   // slice that is changed and put back.
   bool isChanged = needsMemory(op.getResult()) ||
@@ -88,9 +88,10 @@ LogicalResult BlockToTile::convertSlice(tensor::ExtractSliceOp op) {
                    });
   bool inPlace = isChanged && putBack(op.getResult(), op);
   if (writable && op.getType().hasStaticShape() && !inPlace)
-    setTile(op.getResult(), loadTile(op.getLoc(), part, op.getType()));
+    homes.setTile(op.getResult(),
+                  homes.loadTile(op.getLoc(), part, op.getType()));
   else
-    setMemory(op.getResult(), part, writable && inPlace);
+    homes.setMemory(op.getResult(), part, writable && inPlace);
   return success();
 }
 
@@ -141,63 +142,63 @@ LogicalResult BlockToTile::convertInsert(tensor::InsertSliceOp op) {
   // A copy of what may not change is made where it will be a result, if so.
   FailureOr<Value> memory = failure();
   Home place;
-  if (const Home &where = home(dest);
+  if (const Home &where = homes[dest];
       where.kind == Home::Memory && !where.writable)
     if (tensor::ParallelInsertSliceOp whole = insertionOf(op.getResult()))
-      place = home(whole.getDest());
+      place = homes[whole.getDest()];
   if (place.kind == Home::Memory && place.writable) {
-    FailureOr<Value> elements = asTile(dest);
+    FailureOr<Value> elements = homes.asTile(dest);
     if (failed(elements))
       return failure();
     tile::StoreOp::create(builder, op.getLoc(), *elements, place.value);
     memory = place.value;
   } else {
-    memory = memoryToChange(dest, op);
+    memory = homes.memoryToChange(dest, op);
   }
   if (failed(memory))
     return failure();
-  SmallVector<OpFoldResult> offsets = mapped(op.getMixedOffsets());
-  SmallVector<OpFoldResult> sizes = mapped(op.getMixedSizes());
-  const Home source = home(op.getSource());
-  setMemory(op.getResult(), *memory, /*writable=*/true);
+  SmallVector<OpFoldResult> offsets = homes.mapped(op.getMixedOffsets());
+  SmallVector<OpFoldResult> sizes = homes.mapped(op.getMixedSizes());
+  const Home source = homes[op.getSource()];
+  homes.setMemory(op.getResult(), *memory, /*writable=*/true);
   if (source.kind == Home::Memory &&
       isSliceOf(source.value, *memory, offsets, sizes,
-                mapped(op.getMixedStrides()))) {
+                homes.mapped(op.getMixedStrides()))) {
     // From here on that memory is the result's, which changes.
     if (source.writable && op.getSourceType().hasStaticShape() &&
         isReadAfter(op.getSource(), op))
-      setTile(op.getSource(),
-              loadTile(op.getLoc(), source.value, op.getSourceType()));
+      homes.setTile(op.getSource(), homes.loadTile(op.getLoc(), source.value,
+                                                   op.getSourceType()));
     return success();
   }
-  FailureOr<Value> elements = asTile(op.getSource());
+  FailureOr<Value> elements = homes.asTile(op.getSource());
   if (failed(elements))
     return failure();
-  Value part = subview(op.getLoc(), *memory, op.getSourceType(), offsets, sizes,
-                       mapped(op.getMixedStrides()));
+  Value part = homes.subview(op.getLoc(), *memory, op.getSourceType(), offsets,
+                             sizes, homes.mapped(op.getMixedStrides()));
   tile::StoreOp::create(builder, op.getLoc(), *elements, part);
-  setMemory(op.getResult(), *memory, /*writable=*/true);
+  homes.setMemory(op.getResult(), *memory, /*writable=*/true);
   return success();
 }
 
 LogicalResult
 BlockToTile::convertParallelInsert(tensor::ParallelInsertSliceOp op) {
-  Home &dest = home(op.getDest());
+  Home &dest = homes[op.getDest()];
   if (dest.kind != Home::Memory)
     return op.emitError("writes a result that nothing returns");
   Value memory = dest.value;
-  SmallVector<OpFoldResult> offsets = mapped(op.getMixedOffsets());
-  SmallVector<OpFoldResult> sizes = mapped(op.getMixedSizes());
-  const Home source = home(op.getSource());
+  SmallVector<OpFoldResult> offsets = homes.mapped(op.getMixedOffsets());
+  SmallVector<OpFoldResult> sizes = homes.mapped(op.getMixedSizes());
+  const Home source = homes[op.getSource()];
   if (source.kind == Home::Memory &&
       (source.value == memory || isSliceOf(source.value, memory, offsets, sizes,
-                                           mapped(op.getMixedStrides()))))
+                                           homes.mapped(op.getMixedStrides()))))
     return success();
-  FailureOr<Value> elements = asTile(op.getSource());
+  FailureOr<Value> elements = homes.asTile(op.getSource());
   if (failed(elements))
     return failure();
-  Value part = subview(op.getLoc(), memory, op.getSourceType(), offsets, sizes,
-                       mapped(op.getMixedStrides()));
+  Value part = homes.subview(op.getLoc(), memory, op.getSourceType(), offsets,
+                             sizes, homes.mapped(op.getMixedStrides()));
   tile::StoreOp::create(builder, op.getLoc(), *elements, part);
   return success();
 }
@@ -219,7 +220,7 @@ LogicalResult BlockToTile::convertPad(tensor::PadOp op) {
   if (!isZero() || !fromLow || !op.getResultType().hasStaticShape())
     return op.emitError("only pads of zeros at the end, to a static shape, "
                         "have a form on a GPU yet");
-  FailureOr<Value> memory = asMemory(op.getSource());
+  FailureOr<Value> memory = homes.asMemory(op.getSource());
   if (failed(memory))
     return failure();
   // A load ends at the memory's extents, which for that must not be static.
@@ -235,7 +236,8 @@ LogicalResult BlockToTile::convertPad(tensor::PadOp op) {
     if (open != type)
       *memory = memref::CastOp::create(builder, op.getLoc(), open, *memory);
   }
-  setTile(op.getResult(), loadTile(op.getLoc(), *memory, op.getResultType()));
+  homes.setTile(op.getResult(),
+                homes.loadTile(op.getLoc(), *memory, op.getResultType()));
   return success();
 }
 
@@ -249,17 +251,17 @@ LogicalResult BlockToTile::convertConcat(tensor::ConcatOp op) {
   // what was there.
   SmallVector<Value> parts;
   for (Value input : op.getInputs()) {
-    FailureOr<Value> elements = asTile(input);
+    FailureOr<Value> elements = homes.asTile(input);
     if (failed(elements))
       return failure();
     parts.push_back(*elements);
   }
   Home place;
   if (tensor::ParallelInsertSliceOp whole = insertionOf(op.getResult()))
-    place = home(whole.getDest());
+    place = homes[whole.getDest()];
   Value memory = place.kind == Home::Memory && place.writable
                      ? place.value
-                     : allocate(loc, type);
+                     : homes.allocate(loc, type);
   SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
       strides(type.getRank(), builder.getIndexAttr(1));
   int64_t at = 0;
@@ -269,38 +271,39 @@ LogicalResult BlockToTile::convertConcat(tensor::ConcatOp op) {
     at += part.getDimSize(op.getDim());
     SmallVector<OpFoldResult> sizes =
         getAsIndexOpFoldResult(builder.getContext(), part.getShape());
-    tile::StoreOp::create(builder, loc, elements,
-                          subview(loc, memory, part, offsets, sizes, strides));
+    tile::StoreOp::create(
+        builder, loc, elements,
+        homes.subview(loc, memory, part, offsets, sizes, strides));
   }
-  setMemory(op.getResult(), memory, /*writable=*/true);
+  homes.setMemory(op.getResult(), memory, /*writable=*/true);
   return success();
 }
 
 LogicalResult BlockToTile::convertReshape(Operation *op) {
   Value source = op->getOperand(0), result = op->getResult(0);
   auto type = cast<RankedTensorType>(result.getType());
-  if (home(source).kind == Home::Undefined) {
-    home(result) = Home();
+  if (homes[source].kind == Home::Undefined) {
+    homes[result] = Home();
     return success();
   }
   // Memory that changes is read now.
   bool isPutBehind = llvm::all_of(result.getUsers(), [](Operation *user) {
     return isa<tensor::ParallelInsertSliceOp>(user);
   });
-  bool changes = home(source).kind == Home::Memory && home(source).writable &&
+  bool changes = homes[source].kind == Home::Memory && homes[source].writable &&
                  type.hasStaticShape() && !needsMemory(result) && !isPutBehind;
-  if (home(source).kind == Home::Memory && !changes) {
-    Value memory = home(source).value;
+  if (homes[source].kind == Home::Memory && !changes) {
+    Value memory = homes[source].value;
     auto from = cast<MemRefType>(memory.getType());
-    bool writable = home(source).writable;
+    bool writable = homes[source].writable;
     if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
       SmallVector<ReassociationIndices> groups =
           collapse.getReassociationIndices();
       if (memref::CollapseShapeOp::isGuaranteedCollapsible(from, groups)) {
-        setMemory(result,
-                  memref::CollapseShapeOp::create(builder, op->getLoc(), memory,
-                                                  groups),
-                  writable);
+        homes.setMemory(result,
+                        memref::CollapseShapeOp::create(builder, op->getLoc(),
+                                                        memory, groups),
+                        writable);
         return success();
       }
     } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
@@ -317,33 +320,33 @@ LogicalResult BlockToTile::convertReshape(Operation *op) {
                   : memref::ExpandShapeOp::computeExpandedType(
                         from, type.getShape(), groups);
       if (succeeded(to)) {
-        setMemory(result,
-                  memref::ExpandShapeOp::create(
-                      builder, op->getLoc(), *to, memory, groups,
-                      mapped(expand.getMixedOutputShape())),
-                  writable);
+        homes.setMemory(result,
+                        memref::ExpandShapeOp::create(
+                            builder, op->getLoc(), *to, memory, groups,
+                            homes.mapped(expand.getMixedOutputShape())),
+                        writable);
         return success();
       }
     }
   }
-  FailureOr<Value> elements = asTile(source);
+  FailureOr<Value> elements = homes.asTile(source);
   if (failed(elements))
     return failure();
-  setTile(result,
-          tile::ReshapeOp::create(builder, op->getLoc(), type, *elements));
+  homes.setTile(
+      result, tile::ReshapeOp::create(builder, op->getLoc(), type, *elements));
   return success();
 }
 
 LogicalResult BlockToTile::convertTensorOp(Operation *op) {
   Location loc = op->getLoc();
   if (isa<tensor::EmptyOp>(op)) {
-    home(op->getResult(0)) = Home();
+    homes[op->getResult(0)] = Home();
     // What is filled part by part, and is a result then, is filled there.
     if (needsMemory(op->getResult(0)))
       if (tensor::ParallelInsertSliceOp whole = insertionOf(op->getResult(0)))
-        if (home(whole.getDest()).kind == Home::Memory)
-          setMemory(op->getResult(0), home(whole.getDest()).value,
-                    /*writable=*/true);
+        if (homes[whole.getDest()].kind == Home::Memory)
+          homes.setMemory(op->getResult(0), homes[whole.getDest()].value,
+                          /*writable=*/true);
     return success();
   }
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
@@ -357,11 +360,11 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
   if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
     return convertReshape(op);
   if (auto cast = dyn_cast<tensor::CastOp>(op)) {
-    Home source = home(cast.getSource());
+    Home source = homes[cast.getSource()];
     auto type = mlir::cast<RankedTensorType>(cast.getType());
     if (source.kind == Home::Memory && source.writable &&
         type.hasStaticShape() && !needsMemory(cast.getResult())) {
-      setTile(cast.getResult(), loadTile(loc, source.value, type));
+      homes.setTile(cast.getResult(), homes.loadTile(loc, source.value, type));
       return success();
     }
     if (source.kind == Home::Memory) {
@@ -372,58 +375,62 @@ LogicalResult BlockToTile::convertTensorOp(Operation *op) {
       if (from != to)
         source.value = memref::CastOp::create(builder, loc, to, source.value);
     }
-    home(cast.getResult()) = source;
+    homes[cast.getResult()] = source;
     return success();
   }
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
-    FailureOr<Value> memory = asMemory(dim.getSource());
+    FailureOr<Value> memory = homes.asMemory(dim.getSource());
     if (failed(memory))
       return failure();
-    scalars.map(dim.getResult(),
-                memref::DimOp::create(builder, loc, *memory,
-                                      scalars.lookup(dim.getIndex())));
+    homes.scalars.map(
+        dim.getResult(),
+        memref::DimOp::create(builder, loc, *memory,
+                              homes.scalars.lookup(dim.getIndex())));
     return success();
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-    FailureOr<Value> memory = asMemory(extract.getTensor());
+    FailureOr<Value> memory = homes.asMemory(extract.getTensor());
     if (failed(memory))
       return failure();
     SmallVector<Value> indices =
-        llvm::map_to_vector(extract.getIndices(),
-                            [&](Value index) { return scalars.lookup(index); });
-    scalars.map(extract.getResult(),
-                memref::LoadOp::create(builder, loc, *memory, indices));
+        llvm::map_to_vector(extract.getIndices(), [&](Value index) {
+          return homes.scalars.lookup(index);
+        });
+    homes.scalars.map(extract.getResult(),
+                      memref::LoadOp::create(builder, loc, *memory, indices));
     return success();
   }
   if (auto single = dyn_cast<tensor::FromElementsOp>(op);
       single && single.getElements().size() == 1) {
-    setTile(single.getResult(),
-            splat(loc, scalars.lookup(single.getElements()[0]),
-                  single.getType().getShape()));
+    homes.setTile(single.getResult(),
+                  homes.splat(loc,
+                              homes.scalars.lookup(single.getElements()[0]),
+                              single.getType().getShape()));
     return success();
   }
   if (auto splatted = dyn_cast<tensor::SplatOp>(op);
       splatted && splatted.getType().hasStaticShape()) {
-    setTile(splatted.getResult(),
-            splat(loc, scalars.lookup(splatted.getInput()),
-                  splatted.getType().getShape()));
+    homes.setTile(splatted.getResult(),
+                  homes.splat(loc, homes.scalars.lookup(splatted.getInput()),
+                              splatted.getType().getShape()));
     return success();
   }
   if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
     Value dest = insert.getDest();
-    FailureOr<Value> memory = memoryToChange(dest, op);
+    FailureOr<Value> memory = homes.memoryToChange(dest, op);
     if (failed(memory))
       return failure();
     SmallVector<OpFoldResult> offsets =
         llvm::map_to_vector(insert.getIndices(), [&](Value index) {
-          return getAsOpFoldResult(scalars.lookup(index));
+          return getAsOpFoldResult(homes.scalars.lookup(index));
         });
     SmallVector<OpFoldResult> ones(offsets.size(), builder.getIndexAttr(1));
-    Value scalar = scalars.lookup(insert.getScalar());
+    Value scalar = homes.scalars.lookup(insert.getScalar());
     auto point = RankedTensorType::get({}, scalar.getType());
-    tile::StoreOp::create(builder, loc, splat(loc, scalar, {}),
-                          subview(loc, *memory, point, offsets, ones, ones));
-    setMemory(insert.getResult(), *memory, /*writable=*/true);
+    tile::StoreOp::create(
+        builder, loc, homes.splat(loc, scalar, {}),
+        homes.subview(loc, *memory, point, offsets, ones, ones));
+    homes.setMemory(insert.getResult(), *memory, /*writable=*/true);
     return success();
   }
   return op->emitOpError("has no form on a GPU yet");

@@ -134,21 +134,11 @@ uint32_t halfBits(float x, bool isBf16) {
   return result;
 }
 
-/// Lane l's registers as the manual's tables list them, one element at a time.
-struct Case {
-  const char *type;
-  int k;
-};
-
-TEST(Matrix, ProductsAgreeWithTheManualsTables) {
-  std::mt19937 random(1);
-  for (Case c : {Case{"bf16", 16}, Case{"bf16", 8}, Case{"f16", 16},
-                 Case{"f16", 8}, Case{"tf32", 8}, Case{"tf32", 4}}) {
-    bool isTf32 = std::string(c.type) == "tf32";
-    bool isBf16 = std::string(c.type) == "bf16";
-    int perWord = isTf32 ? 1 : 2;
-    int words = 16 * c.k / 32 / perWord;
-    float a[16][16], b[16][8], start[16][8];
+/// A product of 16 x k and k x 8 numbers, as one warp computes it.
+class Product {
+public:
+  Product(std::string type, int k, std::mt19937 &random)
+      : type(std::move(type)), k(k) {
     for (auto &row : a)
       for (float &x : row)
         x = small(random);
@@ -158,83 +148,137 @@ TEST(Matrix, ProductsAgreeWithTheManualsTables) {
     for (auto &row : start)
       for (float &x : row)
         x = small(random);
-    auto encode = [&](float low, float high) {
-      return isTf32 ? bits(low) | 0x1abc // the lower bits do not count
-                    : halfBits(low, isBf16) | halfBits(high, isBf16) << 16;
-    };
-    // Element numbers as in the tables: a_i, b_i, c_i of thread `lane`.
-    std::vector<uint32_t> in(32 * 10);
-    for (int lane = 0; lane < 32; ++lane) {
-      int group = lane >> 2, threadInGroup = lane % 4, at = lane * 10;
-      for (int word = 0; word < words; ++word) {
-        float x[2] = {0, 0};
-        for (int half = 0; half < perWord; ++half) {
-          int i = word * perWord + half, row, column;
-          if (isTf32) {
-            row = i == 0 || i == 2 ? group : group + 8;
-            column = i < 2 ? threadInGroup : threadInGroup + 4;
-          } else {
-            row = i < 2 || (i >= 4 && i < 6) ? group : group + 8;
-            column = threadInGroup * 2 + (i & 1) + (i >= 4 ? 8 : 0);
-          }
-          x[half] = a[row][column];
-        }
-        in[at++] = encode(x[0], x[1]);
-      }
-      for (int word = 0; word < words / 2; ++word) {
-        float x[2] = {0, 0};
-        for (int half = 0; half < perWord; ++half) {
-          int i = word * perWord + half;
-          int row = isTf32 ? threadInGroup + 4 * i
-                           : threadInGroup * 2 + (i & 1) + (i >= 2 ? 8 : 0);
-          x[half] = b[row][group];
-        }
-        in[at++] = encode(x[0], x[1]);
-      }
-      for (int i = 0; i < 4; ++i)
-        in[at++] =
-            bits(start[i < 2 ? group : group + 8][threadInGroup * 2 + (i & 1)]);
-    }
+  }
 
-    std::string operandType =
-        std::string(c.type) == "f16" ? "vector<2xf16>" : "i32";
-    std::string body = "%ten = llvm.mlir.constant(10 : i32) : i32\n"
-                       "%o = llvm.mul %tid, %ten : i32\n"
-                       "%base = llvm.getelementptr %in[%o] : (!llvm.ptr<1>, "
-                       "i32) -> !llvm.ptr<1>, i32\n";
-    std::string names[3];
-    for (int i = 0, total = words + words / 2 + 4; i < total; ++i) {
-      int part = i < words ? 0 : i < words + words / 2 ? 1 : 2;
-      std::string n = std::to_string(i);
-      body += "%p" + n + " = llvm.getelementptr %base[" + n +
-              "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32\n%x" + n +
-              " = llvm.load %p" + n +
-              " {alignment = 4 : i64} : !llvm.ptr<1> -> " +
-              (part == 2 ? "f32" : operandType) + "\n";
-      names[part] += (names[part].empty() ? "%x" : ", %x") + n;
+  /// Lane l's registers as the manual's tables list them, one element at a
+  /// time, in ten words: a_i, b_i, c_i.
+  std::vector<uint32_t> registers() const;
+  /// The kernel's code: loads the registers, multiplies, and stores the result.
+  std::string body() const;
+  double expected(int row, int column) const {
+    double sum = start[row][column];
+    for (int i = 0; i < k; ++i)
+      sum += static_cast<double>(a[row][i]) * b[i][column];
+    return sum;
+  }
+  std::string name() const { return type + " k" + std::to_string(k); }
+
+private:
+  bool isTf32() const { return type == "tf32"; }
+  int perWord() const { return isTf32() ? 1 : 2; }
+  /// Words of a.
+  int words() const { return 16 * k / 32 / perWord(); }
+  uint32_t encode(float low, float high) const {
+    bool isBf16 = type == "bf16";
+    return isTf32() ? bits(low) | 0x1abc // the lower bits do not count
+                    : halfBits(low, isBf16) | halfBits(high, isBf16) << 16;
+  }
+  std::string operandType() const {
+    return type == "f16" ? "vector<2xf16>" : "i32";
+  }
+  float elementOfA(int lane, int i) const;
+  float elementOfB(int lane, int i) const;
+  std::string load(std::string (&names)[3]) const;
+
+  std::string type;
+  int k;
+  float a[16][16], b[16][8], start[16][8];
+};
+
+float Product::elementOfA(int lane, int i) const {
+  int group = lane >> 2, threadInGroup = lane % 4;
+  if (isTf32())
+    return a[i == 0 || i == 2 ? group : group + 8]
+            [i < 2 ? threadInGroup : threadInGroup + 4];
+  return a[i < 2 || (i >= 4 && i < 6) ? group : group + 8]
+          [threadInGroup * 2 + (i & 1) + (i >= 4 ? 8 : 0)];
+}
+
+float Product::elementOfB(int lane, int i) const {
+  int group = lane >> 2, threadInGroup = lane % 4;
+  int row = isTf32() ? threadInGroup + 4 * i
+                     : threadInGroup * 2 + (i & 1) + (i >= 2 ? 8 : 0);
+  return b[row][group];
+}
+
+std::vector<uint32_t> Product::registers() const {
+  std::vector<uint32_t> in(32 * 10);
+  for (int lane = 0; lane < 32; ++lane) {
+    int group = lane >> 2, threadInGroup = lane % 4, at = lane * 10;
+    for (int word = 0; word < words(); ++word) {
+      float x[2] = {0, 0};
+      for (int half = 0; half < perWord(); ++half)
+        x[half] = elementOfA(lane, word * perWord() + half);
+      in[at++] = encode(x[0], x[1]);
     }
-    body += "%d = nvvm.mma.sync A[" + names[0] + "] B[" + names[1] + "] C[" +
-            names[2] +
-            "] {layoutA = #nvvm.mma_layout<row>, layoutB = "
-            "#nvvm.mma_layout<col>, ";
-    if (operandType == "i32")
-      body += "multiplicandAPtxType = #nvvm.mma_type<" + std::string(c.type) +
-              ">, multiplicandBPtxType = #nvvm.mma_type<" + c.type + ">, ";
-    body += "shape = #nvvm.shape<m = 16, n = 8, k = " + std::to_string(c.k) +
-            ">} : (" + operandType + ", " + operandType +
-            ", f32) -> !llvm.struct<(f32, f32, f32, f32)>\n";
-    for (int i = 0; i < 4; ++i) {
-      std::string n = std::to_string(i);
-      body += "%d" + n + " = llvm.extractvalue %d[" + n +
-              "] : !llvm.struct<(f32, f32, f32, f32)>\n%four" + n +
-              " = llvm.mul %tid, %c4 : i32\n%q" + n +
-              " = llvm.getelementptr %out[%four" + n +
-              "] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32\n%s" + n +
-              " = llvm.getelementptr %q" + n + "[" + n +
-              "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32\nllvm.store %d" + n +
-              ", %s" + n + " : f32, !llvm.ptr<1>\n";
+    for (int word = 0; word < words() / 2; ++word) {
+      float x[2] = {0, 0};
+      for (int half = 0; half < perWord(); ++half)
+        x[half] = elementOfB(lane, word * perWord() + half);
+      in[at++] = encode(x[0], x[1]);
     }
-    Kernels kernels(kernel("%in: !llvm.ptr<1>, %out: !llvm.ptr<1>,", body));
+    for (int i = 0; i < 4; ++i)
+      in[at++] =
+          bits(start[i < 2 ? group : group + 8][threadInGroup * 2 + (i & 1)]);
+  }
+  return in;
+}
+
+/// Loads a lane's registers, and adds their names to those of each operand.
+std::string Product::load(std::string (&names)[3]) const {
+  std::string text = "%ten = llvm.mlir.constant(10 : i32) : i32\n"
+                     "%o = llvm.mul %tid, %ten : i32\n"
+                     "%base = llvm.getelementptr %in[%o] : (!llvm.ptr<1>, "
+                     "i32) -> !llvm.ptr<1>, i32\n";
+  for (int i = 0, ofAB = words() + words() / 2; i < ofAB + 4; ++i) {
+    int part = i < words() ? 0 : i < ofAB ? 1 : 2;
+    std::string n = std::to_string(i);
+    text += "%p" + n + " = llvm.getelementptr %base[" + n +
+            "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32\n%x" + n +
+            " = llvm.load %p" + n +
+            " {alignment = 4 : i64} : !llvm.ptr<1> -> " +
+            (part == 2 ? "f32" : operandType()) + "\n";
+    names[part] += (names[part].empty() ? "%x" : ", %x") + n;
+  }
+  return text;
+}
+
+std::string Product::body() const {
+  std::string names[3];
+  std::string text = load(names);
+  text += "%d = nvvm.mma.sync A[" + names[0] + "] B[" + names[1] + "] C[" +
+          names[2] +
+          "] {layoutA = #nvvm.mma_layout<row>, layoutB = "
+          "#nvvm.mma_layout<col>, ";
+  if (operandType() == "i32")
+    text += "multiplicandAPtxType = #nvvm.mma_type<" + type +
+            ">, multiplicandBPtxType = #nvvm.mma_type<" + type + ">, ";
+  text += "shape = #nvvm.shape<m = 16, n = 8, k = " + std::to_string(k) +
+          ">} : (" + operandType() + ", " + operandType() +
+          ", f32) -> !llvm.struct<(f32, f32, f32, f32)>\n";
+  for (int i = 0; i < 4; ++i) {
+    std::string n = std::to_string(i);
+    text += "%d" + n + " = llvm.extractvalue %d[" + n +
+            "] : !llvm.struct<(f32, f32, f32, f32)>\n%four" + n +
+            " = llvm.mul %tid, %c4 : i32\n%q" + n +
+            " = llvm.getelementptr %out[%four" + n +
+            "] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32\n%s" + n +
+            " = llvm.getelementptr %q" + n + "[" + n +
+            "] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32\nllvm.store %d" + n +
+            ", %s" + n + " : f32, !llvm.ptr<1>\n";
+  }
+  return text;
+}
+
+TEST(Matrix, ProductsAgreeWithTheManualsTables) {
+  std::mt19937 random(1);
+  for (const Product &product :
+       {Product("bf16", 16, random), Product("bf16", 8, random),
+        Product("f16", 16, random), Product("f16", 8, random),
+        Product("tf32", 8, random), Product("tf32", 4, random)}) {
+    Kernels kernels(
+        kernel("%in: !llvm.ptr<1>, %out: !llvm.ptr<1>,", product.body()));
+    std::vector<uint32_t> in = product.registers();
     std::vector<float> out(128);
     const void *pin = in.data(), *pout = out.data();
     ASSERT_EQ(kernels.run({&pin, &pout}), "");
@@ -242,10 +286,8 @@ TEST(Matrix, ProductsAgreeWithTheManualsTables) {
       for (int i = 0; i < 4; ++i) {
         int row = (lane >> 2) + (i < 2 ? 0 : 8);
         int column = lane % 4 * 2 + (i & 1);
-        double expected = start[row][column];
-        for (int k = 0; k < c.k; ++k)
-          expected += static_cast<double>(a[row][k]) * b[k][column];
-        EXPECT_EQ(out[lane * 4 + i], expected) << c.type << " k" << c.k;
+        EXPECT_EQ(out[lane * 4 + i], product.expected(row, column))
+            << product.name();
       }
   }
 }
