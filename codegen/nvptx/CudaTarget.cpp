@@ -45,6 +45,7 @@ public:
   void registerPasses() const override {
     registerNvptxPasses();
     registerApplySchedule();
+    registerLower();
   }
 
   void prepareBlocks(OpPassManager &pm,

@@ -199,12 +199,12 @@ void GpuTarget::buildPhase(OpPassManager &pm, Phase phase,
     return;
   }
   case Phase::Llvm: {
-    NvptxLowerOptions lower;
+    LowerOptions lower;
     lower.describeAccesses = describesAccesses();
     // There is an addition of bf16 to f32 from sm_100 on.
     lower.splitWords = !StringRef(options.isa).starts_with("sm_100");
     lower.storeMatrices = !StringRef(options.isa).starts_with("sm_80");
-    pm.addPass(createNvptxLower(lower));
+    buildLower(pm, lower);
     return;
   }
   default:

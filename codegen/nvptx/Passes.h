@@ -55,6 +55,30 @@ void buildApplySchedule(mlir::OpPassManager &pm,
                         const ApplyScheduleOptions &options);
 void registerApplySchedule();
 
+/// Adds the passes from kernels over tiles to `llvm` and `nvvm`: the pipeline
+/// `nvptx-lower`. Options are those of nvptx-lower-tiles.
+struct LowerOptions : mlir::PassPipelineOptions<LowerOptions> {
+  Option<int64_t> maxOps{
+      *this, "max-ops",
+      llvm::cl::desc("Max operations of a kernel; a larger kernel is refused"),
+      llvm::cl::init(NvptxLowerTilesOptions().maxOps)};
+  Option<bool> describeAccesses{
+      *this, "describe-accesses",
+      llvm::cl::desc("Annotate each access with the element that it accesses"),
+      llvm::cl::init(NvptxLowerTilesOptions().describeAccesses)};
+  Option<bool> splitWords{
+      *this, "split-words",
+      llvm::cl::desc("Convert a word of bf16 to two f32 at once"),
+      llvm::cl::init(NvptxLowerTilesOptions().splitWords)};
+  Option<bool> storeMatrices{
+      *this, "store-matrices",
+      llvm::cl::desc(
+          "Store matrix fragments with stmatrix, which requires sm_90"),
+      llvm::cl::init(NvptxLowerTilesOptions().storeMatrices)};
+};
+void buildLower(mlir::OpPassManager &pm, const LowerOptions &options);
+void registerLower();
+
 } // namespace drawloom::nvptx
 
 #endif // DRAWLOOM_CODEGEN_NVPTX_PASSES_H

@@ -173,17 +173,41 @@ def NvptxLoopOverBatches : Pass<"nvptx-loop-over-batches", "::mlir::func::FuncOp
                            "::mlir::tensor::TensorDialect"];
 }
 
-def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
-  let summary = "Lower kernels over tiles to llvm and nvvm";
+def NvptxLowerMath : Pass<"nvptx-lower-math", "::mlir::ModuleOp"> {
+  let summary = "Lower elementary functions to what a GPU computes them by";
   let description = [{
-    Each register of a tile becomes a value. Kernels get Triton's signature:
-    their buffers, then two pointers to scratch memory.
+    Functions that would otherwise become calls of a library, or whose accuracy
+    would be unspecified, become arithmetic and instructions. In f32,
+    exponentials and quotients use the hardware's ex2 and rcp, and other
+    functions the same polynomials as on the CPU; bf16 and f16 are computed in
+    f32. The flag `afn` permits the plain instruction; with `reassoc` as well,
+    exponentials of differences share a product. A function that has no code on
+    a GPU is an error.
+
+    Example: test/codegen/nvptx/lower/lower-math-of-scalars.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect"];
+}
+
+def NvptxLowerTiles : Pass<"nvptx-lower-tiles", "::mlir::ModuleOp"> {
+  let summary = "Lower kernels over tiles to the program of one thread";
+  let description = [{
+    Each register of a tile becomes a value, and each kernel a function of
+    `llvm` with Triton's signature: its buffers, then two pointers to scratch
+    memory. Control flow stays in `scf`, arithmetic in `arith` and `math`. The
+    pipeline `nvptx-lower` lowers these as well.
+
+    Ops on tiles of one layout are lowered together, a few registers at a time.
+    Where that would be very many instructions, they become a loop over
+    registers; remarks say where, and why not elsewhere.
 
     With `describe-accesses`, each access has an attribute `drawloom.element`
     that states which element of which buffer it accesses according to the
     layouts. The emulator compares addresses with it.
 
-    Example: test/codegen/nvptx/lower/lower-multiplies-by-mma.mlir
+    Example: test/codegen/nvptx/lower/lower-tiles-register-by-register.mlir
   }];
   let options = [
     Option<"maxOps", "max-ops", "int64_t", "60000",
@@ -195,8 +219,11 @@ def NvptxLower : Pass<"nvptx-lower", "::mlir::ModuleOp"> {
            "each number separately, which sm_100 can fold into additions">,
     Option<"storeMatrices", "store-matrices", "bool", "false",
            "Store matrix fragments with stmatrix, which requires sm_90">];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
-                           "::mlir::NVVM::NVVMDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::NVVM::NVVMDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def NvptxOutlineKernels : Pass<"nvptx-outline-kernels", "::mlir::ModuleOp"> {

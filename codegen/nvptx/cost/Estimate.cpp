@@ -9,7 +9,7 @@
 #include "codegen/nvptx/cost/Estimate.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/layouts/Dots.h"
-#include "codegen/nvptx/lower/LowerKernel.h"
+#include "codegen/nvptx/lower/Runs.h"
 #include "codegen/nvptx/shared/SharedMemory.h"
 #include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -137,7 +137,7 @@ static Value tileOfRun(Operation &op) {
   return {};
 }
 
-/// Runs as LowerKernel forms them: of what only one of them knows, a part at a
+/// Runs as findRun forms them: of what only one of them knows, a part at a
 /// time is alive.
 void Estimator::findRuns(Block &block) {
   std::optional<Layout> now;

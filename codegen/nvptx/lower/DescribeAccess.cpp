@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/nvptx/lower/DescribeAccess.h"
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/lower/LowerKernel.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include <numeric>
 
@@ -17,8 +17,8 @@ using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
 
-SmallVector<Digit> LowerKernel::threadDigits(const Layout &layout,
-                                             int64_t first) {
+SmallVector<Digit> DescribeAccess::threadDigits(const Layout &layout,
+                                                int64_t first) {
   SmallVector<Digit> digits(layout.lanes);
   llvm::append_range(digits, layout.warps);
   for (Digit &digit : digits)
@@ -27,14 +27,14 @@ SmallVector<Digit> LowerKernel::threadDigits(const Layout &layout,
   return digits;
 }
 
-DictionaryAttr LowerKernel::describe(const Memory &memory,
-                                     ArrayRef<int64_t> coordinates,
-                                     ArrayRef<Digit> threads, Moving moving,
-                                     ArrayRef<Digit> registers) {
+DictionaryAttr DescribeAccess::element(const Memory &memory,
+                                       ArrayRef<int64_t> coordinates,
+                                       ArrayRef<Digit> threads, Moving moving,
+                                       ArrayRef<Digit> registers) {
   // Where a loop over registers is, the attribute cannot say.
-  if (!describes || rolled.dim >= 0)
+  if (!program.options.describeAccesses || program.rolled.dim >= 0)
     return {};
-  int64_t bytes = bytesOf(memory.element);
+  int64_t bytes = elementBytes(memory.element);
   SmallVector<int64_t> sizes, strides;
   // Where the last element of the view is, from its first one on.
   int64_t last = 0;
@@ -51,44 +51,45 @@ DictionaryAttr LowerKernel::describe(const Memory &memory,
     SmallVector<int64_t> numbers;
     for (const Digit &digit : digits)
       numbers.append({digit.dim, digit.stride});
-    return builder.getDenseI64ArrayAttr(numbers);
+    return program.builder.getDenseI64ArrayAttr(numbers);
   };
   SmallVector<NamedAttribute> parts;
   auto add = [&](StringRef name, DenseI64ArrayAttr numbers) {
-    parts.push_back(builder.getNamedAttr(name, numbers));
+    parts.push_back(program.builder.getNamedAttr(name, numbers));
   };
-  add("at", builder.getDenseI64ArrayAttr(coordinates));
-  add("buffer", builder.getDenseI64ArrayAttr({memory.start, memory.bytes}));
-  add("moves", builder.getDenseI64ArrayAttr(
+  add("at", program.builder.getDenseI64ArrayAttr(coordinates));
+  add("buffer",
+      program.builder.getDenseI64ArrayAttr({memory.start, memory.bytes}));
+  add("moves", program.builder.getDenseI64ArrayAttr(
                    {memory.fixed, std::gcd(memory.step, moving.step), limit}));
   if (!registers.empty())
     add("registers", flat(registers));
-  add("sizes", builder.getDenseI64ArrayAttr(sizes));
-  add("strides", builder.getDenseI64ArrayAttr(strides));
+  add("sizes", program.builder.getDenseI64ArrayAttr(sizes));
+  add("strides", program.builder.getDenseI64ArrayAttr(strides));
   add("threads", flat(threads));
-  return builder.getDictionaryAttr(parts);
+  return program.builder.getDictionaryAttr(parts);
 }
 
-DictionaryAttr LowerKernel::describeRow(const Memory &memory,
-                                        const Layout &layout,
-                                        const Access &access) {
+DictionaryAttr DescribeAccess::row(const Memory &memory, const Layout &layout,
+                                   const Access &access) {
   Memory rows = memory;
-  int64_t stride = memory.strides[0] * bytesOf(memory.element);
+  int64_t stride = memory.strides[0] * elementBytes(memory.element);
   std::optional<int64_t> count = getConstantIntValue(memory.sizes[0]);
   Moving moving{stride, count ? std::max<int64_t>(*count - 1, 0) * stride
                               : memory.bytes};
   // The index counts along the first dimension, and may say that there is no
   // row: an extent that is not known by number.
-  rows.sizes[0] = thread;
+  rows.sizes[0] = program.thread;
   SmallVector<int64_t> at(access.coordinates);
   at[0] = 0;
-  return describe(rows, at, threadDigits(layout, 1), moving);
+  return element(rows, at, threadDigits(layout, 1), moving);
 }
 
-DictionaryAttr LowerKernel::describeFragment(
-    const Memory &memory, int64_t across, int64_t first, int64_t step,
-    const Layout &sums, int64_t own,
-    ArrayRef<std::pair<int64_t, int64_t>> registers, Batch batch) {
+DictionaryAttr
+DescribeAccess::fragment(const Memory &memory, int64_t across, int64_t first,
+                         int64_t step, const Layout &sums, int64_t own,
+                         ArrayRef<std::pair<int64_t, int64_t>> registers,
+                         Batch batch) {
   int64_t along = 1 - across;
   SmallVector<Digit> threads{
       {along, 2}, {along, 4}, {across, 1}, {across, 2}, {across, 4}};
@@ -104,14 +105,14 @@ DictionaryAttr LowerKernel::describeFragment(
   SmallVector<int64_t> at(2);
   at[across] = first;
   at[along] = step;
-  return describe(memory, at, threads, {0, 0}, words);
+  return element(memory, at, threads, {0, 0}, words);
 }
 
-DictionaryAttr LowerKernel::describeAny(const Memory &memory) {
-  Memory element = memory;
-  element.strides.clear();
-  element.sizes.clear();
-  return describe(element, {}, {}, {bytesOf(memory.element), memory.bytes});
+DictionaryAttr DescribeAccess::any(const Memory &memory) {
+  Memory start = memory;
+  start.strides.clear();
+  start.sizes.clear();
+  return element(start, {}, {}, {elementBytes(memory.element), memory.bytes});
 }
 
 } // namespace drawloom::nvptx

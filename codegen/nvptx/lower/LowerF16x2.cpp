@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/lower/LowerKernel.h"
+#include "codegen/nvptx/lower/LowerF16x2.h"
 #include "codegen/nvptx/shared/SharedMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -21,7 +21,7 @@ static bool isZeroSplat(Value value) {
   return splat && matchPattern(splat.getValue(), m_PosZeroFloat());
 }
 
-bool LowerKernel::lowerRounding(Operation *op, Range range) {
+bool LowerF16x2::lowerRounding(Operation *op, RegisterRange range) {
   bool maximum = false;
   Value source;
   if (auto round = dyn_cast<arith::TruncFOp>(op)) {
@@ -34,9 +34,9 @@ bool LowerKernel::lowerRounding(Operation *op, Range range) {
           next && next.getLhs() == round.getOut() &&
           isZeroSplat(next.getRhs())) {
         unrounded.insert(round.getOut());
-        const Registers values = registers.lookup(source);
-        registers[round.getOut()].append(values.begin() + range.begin,
-                                         values.begin() + range.end);
+        const Registers values = program.registers.lookup(source);
+        program.registers[round.getOut()].append(values.begin() + range.begin,
+                                                 values.begin() + range.end);
         return true;
       }
   } else if (auto next = dyn_cast<arith::MaximumFOp>(op);
@@ -47,28 +47,28 @@ bool LowerKernel::lowerRounding(Operation *op, Range range) {
     return false;
   }
   Type element = getElementTypeOrSelf(op->getResult(0));
-  const Registers values = registers.lookup(source);
+  const Registers values = program.registers.lookup(source);
   auto pair = VectorType::get(2, element);
   std::string name =
       element.isBF16() ? "llvm.nvvm.ff2bf16x2.rn" : "llvm.nvvm.ff2f16x2.rn";
   if (maximum)
     name += ".relu";
   std::map<std::pair<void *, void *>, std::pair<Value, Value>> done;
-  Registers &results = registers[op->getResult(0)];
+  Registers &results = program.registers[op->getResult(0)];
   for (int64_t i = range.begin; i < range.end; i += 2) {
     Value low = values[i], high = i + 1 < range.end ? values[i + 1] : low;
     auto &made = done[{low.getAsOpaquePointer(), high.getAsOpaquePointer()}];
     if (!made.first) {
       // The first operand is the upper half.
-      Value rounded = LLVM::CallIntrinsicOp::create(builder, loc, pair,
+      Value rounded = LLVM::CallIntrinsicOp::create(builder, pair,
                                                     builder.getStringAttr(name),
                                                     ValueRange{high, low})
                           .getResult(0);
-      made = {LLVM::ExtractElementOp::create(builder, loc, rounded,
-                                             constant(0, 32)),
-              LLVM::ExtractElementOp::create(builder, loc, rounded,
-                                             constant(1, 32))};
-      ++ops;
+      made = {LLVM::ExtractElementOp::create(builder, rounded,
+                                             program.constant(0, 32)),
+              LLVM::ExtractElementOp::create(builder, rounded,
+                                             program.constant(1, 32))};
+      program.count();
     }
     results.push_back(made.first);
     if (i + 1 < range.end)
@@ -87,13 +87,13 @@ static Value vectorOf(Value value, int64_t &at) {
   return extract.getVector();
 }
 
-bool LowerKernel::lowerExtension(Operation *op, Range range) {
+bool LowerF16x2::lowerExtension(Operation *op, RegisterRange range) {
   auto extend = dyn_cast<arith::ExtFOp>(op);
-  if (!splitWords || !extend ||
+  if (!program.options.splitWords || !extend ||
       !getElementTypeOrSelf(extend.getIn()).isBF16() ||
       !getElementTypeOrSelf(extend.getOut()).isF32())
     return false;
-  const Registers values = registers.lookup(extend.getIn());
+  const Registers values = program.registers.lookup(extend.getIn());
   // The upper half of a word is an f32 once the lower half is gone; taken out
   // by itself it would be shifted twice.
   auto isPair = [&](int64_t i) {
@@ -109,27 +109,27 @@ bool LowerKernel::lowerExtension(Operation *op, Range range) {
   for (int64_t i = range.begin; i < range.end; ++i) {
     if (!isPair(i)) {
       results.push_back(
-          arith::ExtFOp::create(builder, loc, f32, values[i]).getResult());
+          arith::ExtFOp::create(builder, f32, values[i]).getResult());
       continue;
     }
     int64_t at;
     Value vector = vectorOf(values[i], at);
     int64_t words = cast<VectorType>(vector.getType()).getNumElements() / 2;
     Value both = LLVM::BitcastOp::create(
-        builder, loc, words > 1 ? VectorType::get(words, word) : word, vector);
+        builder, words > 1 ? VectorType::get(words, word) : word, vector);
     if (words > 1)
-      both = LLVM::ExtractElementOp::create(builder, loc, both,
-                                            constant(at / 2, 32));
-    Value low = arith::ShLIOp::create(builder, loc, both, constant(16, 32));
+      both = LLVM::ExtractElementOp::create(builder, both,
+                                            program.constant(at / 2, 32));
+    Value low = arith::ShLIOp::create(builder, both, program.constant(16, 32));
     Value high =
-        arith::AndIOp::create(builder, loc, both, constant(0xffff0000, 32));
+        arith::AndIOp::create(builder, both, program.constant(0xffff0000, 32));
     for (Value half : {low, high}) {
-      results.push_back(LLVM::BitcastOp::create(builder, loc, f32, half));
-      ++ops;
+      results.push_back(LLVM::BitcastOp::create(builder, f32, half));
+      program.count();
     }
     ++i;
   }
-  registers[extend.getOut()].append(results);
+  program.registers[extend.getOut()].append(results);
   return true;
 }
 
@@ -155,7 +155,17 @@ static arith::CmpFOp maskOf(arith::SelectOp select) {
   return compare;
 }
 
-bool LowerKernel::lowerMask(Operation *op, Range range) {
+Value LowerF16x2::pack(Value low, Value high) {
+  Value both =
+      LLVM::PoisonOp::create(builder, VectorType::get(2, low.getType()));
+  both = LLVM::InsertElementOp::create(builder, both, low,
+                                       program.constant(0, 32));
+  both = LLVM::InsertElementOp::create(builder, both, high,
+                                       program.constant(1, 32));
+  return LLVM::BitcastOp::create(builder, builder.getI32Type(), both);
+}
+
+bool LowerF16x2::lowerMask(Operation *op, RegisterRange range) {
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
     if (!llvm::all_of(compare->getUsers(), [&](Operation *user) {
           auto select = dyn_cast<arith::SelectOp>(user);
@@ -164,9 +174,9 @@ bool LowerKernel::lowerMask(Operation *op, Range range) {
         }))
       return false;
     // Its users read the numbers themselves.
-    const Registers values = registers.lookup(compare.getLhs());
-    registers[compare.getResult()].append(values.begin() + range.begin,
-                                          values.begin() + range.end);
+    const Registers values = program.registers.lookup(compare.getLhs());
+    program.registers[compare.getResult()].append(values.begin() + range.begin,
+                                                  values.begin() + range.end);
     return true;
   }
   auto select = dyn_cast<arith::SelectOp>(op);
@@ -175,34 +185,26 @@ bool LowerKernel::lowerMask(Operation *op, Range range) {
   Type element = getElementTypeOrSelf(select.getType());
   auto pair = VectorType::get(2, element);
   Type word = builder.getI32Type();
-  auto pack = [&](Value low, Value high) -> Value {
-    Value both = LLVM::PoisonOp::create(builder, loc, pair);
-    both =
-        LLVM::InsertElementOp::create(builder, loc, both, low, constant(0, 32));
-    both = LLVM::InsertElementOp::create(builder, loc, both, high,
-                                         constant(1, 32));
-    return LLVM::BitcastOp::create(builder, loc, word, both);
-  };
-  const Registers signs = registers.lookup(select.getCondition());
-  const Registers values = registers.lookup(select.getTrueValue());
-  Registers &results = registers[select.getResult()];
+  const Registers signs = program.registers.lookup(select.getCondition());
+  const Registers values = program.registers.lookup(select.getTrueValue());
+  Registers &results = program.registers[select.getResult()];
   for (int64_t i = range.begin; i < range.end; i += 2) {
     int64_t next = std::min(i + 1, range.end - 1);
     // Numbers that are not zero carry into the highest bits of the halves,
     // which prmt (0x8 | byte) spreads over them.
-    Value mask = arith::AddIOp::create(
-        builder, loc, pack(signs[i], signs[next]), constant(0x7fff7fff, 32));
+    Value mask = arith::AddIOp::create(builder, pack(signs[i], signs[next]),
+                                       program.constant(0x7fff7fff, 32));
     mask = LLVM::CallIntrinsicOp::create(
-               builder, loc, word, builder.getStringAttr("llvm.nvvm.prmt"),
-               ValueRange{mask, mask, constant(0xbb99, 32)})
+               builder, word, builder.getStringAttr("llvm.nvvm.prmt"),
+               ValueRange{mask, mask, program.constant(0xbb99, 32)})
                .getResult(0);
-    Value chosen = arith::AndIOp::create(builder, loc, mask,
-                                         pack(values[i], values[next]));
-    chosen = LLVM::BitcastOp::create(builder, loc, pair, chosen);
-    ++ops;
+    Value chosen =
+        arith::AndIOp::create(builder, mask, pack(values[i], values[next]));
+    chosen = LLVM::BitcastOp::create(builder, pair, chosen);
+    program.count();
     for (int64_t half = 0; half <= next - i; ++half)
-      results.push_back(LLVM::ExtractElementOp::create(builder, loc, chosen,
-                                                       constant(half, 32)));
+      results.push_back(LLVM::ExtractElementOp::create(
+          builder, chosen, program.constant(half, 32)));
   }
   return true;
 }

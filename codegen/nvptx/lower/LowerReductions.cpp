@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/lower/LowerKernel.h"
+#include "codegen/nvptx/lower/LowerReductions.h"
+#include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/lower/Lanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include <map>
 
 using namespace mlir;
 using drawloom::tile::Digit;
@@ -41,104 +41,18 @@ static arith::AtomicRMWKind atomicKind(tile::Combiner kind, Type type) {
   llvm_unreachable("all combiners are listed");
 }
 
-Value LowerKernel::combine(tile::Combiner kind, Value a, Value b) {
-  ++ops;
-  return arith::getReductionOp(atomicKind(kind, a.getType()), builder, loc, a,
-                               b);
+Value LowerReductions::combine(tile::Combiner kind, Value a, Value b) {
+  program.count();
+  return arith::getReductionOp(atomicKind(kind, a.getType()), builder,
+                               builder.getLoc(), a, b);
 }
 
-Value LowerKernel::neutral(tile::Combiner kind, Type type) {
-  return arith::getIdentityValue(atomicKind(kind, type), type, builder, loc);
+Value LowerReductions::neutral(tile::Combiner kind, Type type) {
+  return arith::getIdentityValue(atomicKind(kind, type), type, builder,
+                                 builder.getLoc());
 }
 
-/// The value of the lane whose number differs in the bits of `mask`.
-Value LowerKernel::shuffle(Value value, int64_t mask) {
-  return exchange(value, constant(mask, 32), NVVM::ShflKind::bfly);
-}
-
-Value LowerKernel::exchange(Value value, Value other, NVVM::ShflKind kind) {
-  Type type = value.getType();
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  auto exchangeWord = [&](Value word) -> Value {
-    return NVVM::ShflOp::create(builder, loc, word.getType(), constant(-1, 32),
-                                word, other, constant(31, 32), kind,
-                                UnitAttr());
-  };
-  if (type.isF32() || type == i32)
-    return exchangeWord(value);
-  if (type.isIndex()) {
-    Value moved = exchange(toI64(value), other, kind);
-    return arith::IndexCastOp::create(builder, loc, type, moved);
-  }
-  if (type == i64 || type.isF64()) {
-    Value bits =
-        type == i64
-            ? value
-            : arith::BitcastOp::create(builder, loc, i64, value).getResult();
-    Value low = arith::TruncIOp::create(builder, loc, i32, bits);
-    Value high = arith::TruncIOp::create(
-        builder, loc, i32,
-        arith::ShRUIOp::create(builder, loc, bits, constant(32, 64)));
-    low = arith::ExtUIOp::create(builder, loc, i64, exchangeWord(low));
-    high = arith::ExtUIOp::create(builder, loc, i64, exchangeWord(high));
-    high = arith::ShLIOp::create(builder, loc, high, constant(32, 64));
-    Value whole = arith::OrIOp::create(builder, loc, low, high);
-    return type == i64 ? whole
-                       : arith::BitcastOp::create(builder, loc, type, whole)
-                             .getResult();
-  }
-  // Narrower ones travel in a word.
-  unsigned width = type.getIntOrFloatBitWidth();
-  Type narrow = builder.getIntegerType(width);
-  Value bits =
-      isa<FloatType>(type)
-          ? arith::BitcastOp::create(builder, loc, narrow, value).getResult()
-          : value;
-  Value word = exchangeWord(arith::ExtUIOp::create(builder, loc, i32, bits));
-  bits = arith::TruncIOp::create(builder, loc, narrow, word);
-  return isa<FloatType>(type)
-             ? arith::BitcastOp::create(builder, loc, type, bits).getResult()
-             : bits;
-}
-
-void LowerKernel::lowerSlice(tile::SliceOp op) {
-  Layout from = *tile::layoutOf(op.getSource().getType());
-  Layout to = *tile::layoutOf(op.getResult().getType());
-  auto type = cast<RankedTensorType>(op.getResult().getType());
-  auto dim = static_cast<int64_t>(op.getDimension());
-  auto index = static_cast<int64_t>(op.getIndex());
-  // Which lanes hold it, by the bits that count along the dimension, and where.
-  int64_t counted = 0, holds = 0, own = index;
-  for (auto [bit, digit] : llvm::enumerate(from.lanes)) {
-    if (digit.replicated() || digit.dim != dim)
-      continue;
-    counted |= int64_t(1) << bit;
-    if (index / digit.stride % 2) {
-      holds |= int64_t(1) << bit;
-      own -= digit.stride;
-    }
-  }
-  Value holder;
-  if (counted)
-    holder =
-        arith::OrIOp::create(builder, loc,
-                             arith::AndIOp::create(builder, loc, thread,
-                                                   constant(31 & ~counted, 32)),
-                             constant(holds, 32));
-  const Registers source = registers.lookup(op.getSource());
-  Registers result;
-  for (int64_t i = 0; i < to.registerCount(); ++i) {
-    SmallVector<int64_t> at = to.registerOffset(i, type.getRank());
-    at.insert(at.begin() + dim, own);
-    Value value = source[*from.registerAt(at)];
-    result.push_back(holder ? exchange(value, holder, NVVM::ShflKind::idx)
-                            : value);
-    ++ops;
-  }
-  registers[op.getResult()] = std::move(result);
-}
-
-Value LowerKernel::carriedSum(tile::ReduceOp op) {
+Value LowerReductions::carriedSum(tile::ReduceOp op) {
   if (!op.getWithinThread() || !op->hasOneUse())
     return {};
   auto add = dyn_cast<arith::AddFOp>(*op->getUsers().begin());
@@ -148,25 +62,25 @@ Value LowerKernel::carriedSum(tile::ReduceOp op) {
   return carried && carried.hasOneUse() ? Value(carried) : Value();
 }
 
-void LowerKernel::lowerReduce(tile::ReduceOp op, Range range) {
+void LowerReductions::lowerReduce(tile::ReduceOp op, RegisterRange range) {
   Layout source = *tile::layoutOf(op.getSource().getType());
   Layout result = *tile::layoutOf(op.getResult().getType());
   auto type = cast<RankedTensorType>(op.getSource().getType());
   int64_t rank = type.getRank();
   // Padding along the reduced dimensions must not count.
-  Memory own;
+  SmallVector<OpFoldResult> sizes;
   SmallVector<int64_t> extents = source.extents(rank);
   for (int64_t dim = 0; dim < rank; ++dim)
-    own.sizes.push_back(builder.getIndexAttr(
-        llvm::is_contained(op.getDims(), dim) ? type.getDimSize(dim)
-                                              : extents[dim]));
-  const Registers values = registers.lookup(op.getSource());
-  Registers &results = registers[op.getResult()];
+    sizes.push_back(builder.getIndexAttr(llvm::is_contained(op.getDims(), dim)
+                                             ? type.getDimSize(dim)
+                                             : extents[dim]));
+  const Registers values = program.registers.lookup(op.getSource());
+  Registers &results = program.registers[op.getResult()];
   // A thread's own share is added to what it carries at once: two sets of sums
   // would need twice the registers.
   if (results.empty())
     if (Value carried = carriedSum(op))
-      results = registers.lookup(carried);
+      results = program.registers.lookup(carried);
   results.resize(result.registerCount());
   for (int64_t i = range.begin; i < range.end; ++i) {
     SmallVector<int64_t> at = source.registerOffset(i, rank);
@@ -178,37 +92,39 @@ void LowerKernel::lowerReduce(tile::ReduceOp op, Range range) {
         there.push_back(0);
     }
     Value value = values[i];
-    if (Value condition = inside(own, source, type.getShape(), Access{{i}, at}))
-      value = arith::SelectOp::create(builder, loc, condition, value,
+    if (Value condition =
+            accesses.inside(sizes, source, type.getShape(), Access{{i}, at}))
+      value = arith::SelectOp::create(builder, condition, value,
                                       neutral(op.getKind(), value.getType()));
     Value &sum = results[*result.registerAt(there)];
     sum = sum ? combine(op.getKind(), sum, value) : value;
   }
 }
 
-void LowerKernel::reduceAcrossLanes(tile::ReduceOp op) {
+void LowerReductions::reduceAcrossLanes(tile::ReduceOp op) {
   if (op.getWithinThread())
     return;
   Layout source = *tile::layoutOf(op.getSource().getType());
-  Registers results = registers.lookup(op.getResult());
+  Registers results = program.registers.lookup(op.getResult());
   for (auto [bit, digit] : llvm::enumerate(source.lanes)) {
     if (digit.replicated() || !llvm::is_contained(op.getDims(), digit.dim))
       continue;
     for (Value &sum : results)
-      sum = combine(op.getKind(), sum, shuffle(sum, int64_t(1) << bit));
+      sum =
+          combine(op.getKind(), sum, shuffle(program, sum, int64_t(1) << bit));
   }
   if (op.getScratch())
     reduceAcrossWarps(op, source, results);
-  registers[op.getResult()] = std::move(results);
+  program.registers[op.getResult()] = std::move(results);
 }
 
-void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
-                                    Registers &results) {
+void LowerReductions::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
+                                        Registers &results) {
   Layout layout = *tile::layoutOf(op.getResult().getType());
-  const Memory &memory = memoryOf(op.getScratch());
-  int64_t bytes = bytesOf(memory.element);
+  const Memory &memory = views.memoryOf(op.getScratch());
+  int64_t bytes = elementBytes(memory.element);
   // Row s of the scratch is the share of the warps whose reduced bits are s.
-  SmallVector<std::pair<int64_t, int64_t>> bits;
+  ThreadBits bits;
   int64_t shares = 1, replicas = 0;
   for (auto [i, digit] : llvm::enumerate(source.warps)) {
     if (digit.replicated()) {
@@ -223,7 +139,7 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
       replicas |= int64_t(1) << i;
   // Who writes a result reads it too: in a row the threads' registers lie as
   // the banks like them, as many together as one access moves.
-  SmallVector<std::pair<int64_t, int64_t>> threadBits;
+  ThreadBits threadBits;
   auto count = static_cast<int64_t>(results.size());
   int64_t width = bytes == 1 ? 1 : 16 / bytes, threads = 1;
   while (count % width != 0)
@@ -238,16 +154,14 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
       threadBits.push_back({Layout::laneBits + i, threads * width});
       threads *= 2;
     }
-  Value own = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
-                                     valueOfBits(threadBits));
-  Value from = addElements(memory.root, own, memory.element);
-  Value share = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
-                                       valueOfBits(bits));
-  Value to = addElements(from, share, memory.element);
+  Value own = program.offsetOfBits(threadBits);
+  Value from = accesses.addElements(memory.root, own, memory.element);
+  Value share = program.offsetOfBits(bits);
+  Value to = accesses.addElements(from, share, memory.element);
   auto place = [&](int64_t i) { return i * threads * bytes; };
   // A row of the scratch for each share, elements behind each other in it.
   auto placeOf = [&](int64_t share, int64_t i, bool ofWarp) {
-    SmallVector<Digit> digits = threadDigits(layout);
+    SmallVector<Digit> digits = DescribeAccess::threadDigits(layout);
     int64_t stride = width;
     for (Digit &digit : digits)
       if (!digit.replicated()) {
@@ -261,29 +175,31 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
     both.strides = {memory.strides[0], 1};
     both.sizes = {builder.getIndexAttr(shares),
                   builder.getIndexAttr(memory.strides[0])};
-    return describe(both, {share, i * threads}, digits);
+    return descriptions.element(both, {share, i * threads}, digits);
   };
   Value owner;
   if (replicas != 0) {
-    Value copy =
-        arith::AndIOp::create(builder, loc, thread, constant(replicas, 32));
-    owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, copy,
-                                  constant(0, 32));
+    Value copy = arith::AndIOp::create(builder, program.thread,
+                                       program.constant(replicas, 32));
+    owner = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, copy,
+                                  program.constant(0, 32));
   }
-  underCondition(owner, [&] {
+  accesses.underCondition(owner, [&] {
     for (int64_t i = 0; i < count; i += width)
-      storeVector(addBytes(to, place(i)), ArrayRef(results).slice(i, width),
-                  placeOf(0, i, true));
+      accesses.storeVector(accesses.addBytes(to, place(i)),
+                           ArrayRef(results).slice(i, width),
+                           placeOf(0, i, true));
   });
-  NVVM::Barrier0Op::create(builder, loc);
+  NVVM::Barrier0Op::create(builder);
   for (int64_t i = 0; i < count; i += width) {
     SmallVector<Value> sums;
     for (int64_t s = 0; s < shares; ++s) {
-      Value at = addBytes(from, place(i) + s * memory.strides[0] * bytes);
+      Value at =
+          accesses.addBytes(from, place(i) + s * memory.strides[0] * bytes);
       SmallVector<Value> part;
-      unpack(
-          loadVector(at, memory.element, width, {}, {}, placeOf(s, i, false)),
-          memory.element, width, part);
+      accesses.unpack(accesses.loadVector(at, memory.element, width, {}, {},
+                                          placeOf(s, i, false)),
+                      memory.element, width, part);
       for (auto [k, value] : llvm::enumerate(part)) {
         if (s == 0)
           sums.push_back(value);
@@ -295,20 +211,19 @@ void LowerKernel::reduceAcrossWarps(tile::ReduceOp op, const Layout &source,
   }
 }
 
-/// What comes before each lane's run of a scan, from the sums of the runs: in
-/// each step two neighbouring groups of runs become one.
-Value LowerKernel::before(tile::ScanOp op, const Layout::Runs &runs,
-                          Value sum) {
+Value LowerReductions::before(tile::ScanOp op, const Layout::Runs &runs,
+                              Value sum) {
+  // In each step two neighbouring groups of runs become one.
   Value none = neutral(op.getKind(), sum.getType()), result = none;
   for (auto [i, bit] : llvm::enumerate(runs.lanes)) {
-    Value other = shuffle(sum, int64_t(1) << bit);
-    Value own = arith::AndIOp::create(builder, loc, thread,
-                                      constant(int64_t(1) << bit, 32));
+    Value other = shuffle(program, sum, int64_t(1) << bit);
+    Value own = arith::AndIOp::create(builder, program.thread,
+                                      program.constant(int64_t(1) << bit, 32));
     Value isFirst = arith::CmpIOp::create(
-        builder, loc,
+        builder,
         op.getReverse() ? arith::CmpIPredicate::ne : arith::CmpIPredicate::eq,
-        own, constant(0, 32));
-    Value share = arith::SelectOp::create(builder, loc, isFirst, none, other);
+        own, program.constant(0, 32));
+    Value share = arith::SelectOp::create(builder, isFirst, none, other);
     result = i == 0 ? share : combine(op.getKind(), share, result);
     if (i + 1 < runs.lanes.size())
       sum = combine(op.getKind(), sum, other);
@@ -316,14 +231,14 @@ Value LowerKernel::before(tile::ScanOp op, const Layout::Runs &runs,
   return result;
 }
 
-LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
+void LowerReductions::lowerScan(tile::ScanOp op) {
   Layout layout = *tile::layoutOf(op.getResult().getType());
   auto type = cast<RankedTensorType>(op.getResult().getType());
   int64_t dim = op.getDimension();
   Layout::Runs runs = *layout.runsAlong(dim, type.getDimSize(dim));
   // Of several runs what is beyond the tile would count.
   int64_t length = runs.lanes.empty() ? type.getDimSize(dim) : runs.length;
-  const Registers values = registers.lookup(op.getSource());
+  const Registers values = program.registers.lookup(op.getSource());
   Registers results(layout.registerCount());
   for (int64_t first = 0; first < layout.registerCount(); ++first) {
     SmallVector<int64_t> at = layout.registerOffset(first, type.getRank());
@@ -350,13 +265,12 @@ LogicalResult LowerKernel::lowerScan(tile::ScanOp op) {
       }
       results[place] = combine(op.getKind(), results[place], start);
       // Where an exponential allows it, the start may go with what is taken
-      // away (MathFunctions.cpp).
+      // away (LowerMath.cpp).
       if (auto sum = results[place].getDefiningOp<arith::AddFOp>())
         sum.setFastmath(arith::FastMathFlags::reassoc);
     }
   }
-  registers[op.getResult()] = std::move(results);
-  return success();
+  program.registers[op.getResult()] = std::move(results);
 }
 
 } // namespace drawloom::nvptx

@@ -14,132 +14,145 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/layouts/Dots.h"
-#include "codegen/nvptx/lower/LowerKernel.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "llvm/ADT/SetVector.h"
+#include "codegen/nvptx/lower/Accumulators.h"
+#include "codegen/nvptx/lower/LowerDots.h"
+#include "codegen/nvptx/lower/Matrices.h"
 
 using namespace mlir;
-using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
+namespace {
 
-/// A word of f32, rounded to tf32: ties away from zero.
-static Value roundToTf32(OpBuilder &builder, Location loc, Value word) {
+/// One product of f32 on tensor cores, 8 steps at a time. Rows of four numbers
+/// are rows of matrices of 16 bits; of an operand whose neighbours in memory
+/// are not the steps, each number is loaded by itself.
+class Tf32 {
+public:
+  Tf32(ThreadProgram &program, const Views &views, tile::DotOp op)
+      : program(program), builder(program.builder), accesses(program),
+        matrices(program), sums(program, op),
+        left(operand(views, op.getA(), op.getTransposeA())),
+        right(operand(views, op.getB(), !op.getTransposeB())),
+        steps(cast<MemRefType>(op.getA().getType())
+                  .getDimSize(op.getTransposeA() ? 0 : 1)) {}
+
+  Registers run();
+
+private:
+  /// An operand in memory: how far two rows of the left one, or columns of the
+  /// right one, are apart, how far two steps are, and whether the latter are
+  /// the rows of the buffer.
+  struct Operand {
+    const Memory &memory;
+    int64_t across, along;
+    bool stepsAreRows;
+  };
+  static Operand operand(const Views &views, Value value, bool stepsAreRows);
+
+  /// Returns the thread's address: of its number or, where matrices are loaded,
+  /// of the row that it gives. `own` is the lane's part.
+  Value address(const Operand &operand, ThreadBits own, int64_t dim);
+  Value leftAddress();
+  Value rightAddress();
+  /// Loads the words of a fragment at a row or column, and a step: matrices, or
+  /// the numbers at the `places` (across, along).
+  Registers load(const Operand &operand, Value address, int64_t at,
+                 int64_t step, ArrayRef<std::pair<int64_t, int64_t>> places);
+  /// Rounds a word of f32 to tf32, ties away from zero.
+  Value rounded(Value word);
+
+  ThreadProgram &program;
+  ImplicitLocOpBuilder &builder;
+  Accesses accesses;
+  Matrices matrices;
+  Accumulators sums;
+  Operand left, right;
+  int64_t steps;
+};
+
+Tf32::Operand Tf32::operand(const Views &views, Value value,
+                            bool stepsAreRows) {
+  const Memory &memory = views.memoryOf(value);
+  return {memory, memory.strides[stepsAreRows ? 1 : 0],
+          memory.strides[stepsAreRows ? 0 : 1], stepsAreRows};
+}
+
+Value Tf32::address(const Operand &operand, ThreadBits own, int64_t dim) {
+  llvm::append_range(own, sums.warpBits(dim, operand.across));
+  Value elements = program.offsetOfBits(own);
+  return accesses.addElements(accesses.start(operand.memory), elements,
+                              operand.memory.element);
+}
+
+Value Tf32::leftAddress() {
+  int64_t m = left.across, k = left.along;
+  if (left.stepsAreRows)
+    return address(left, {{0, k}, {1, 2 * k}, {2, m}, {3, 2 * m}, {4, 4 * m}},
+                   0);
+  return address(left, {{0, m}, {1, 2 * m}, {2, 4 * m}, {3, 8 * m}, {4, 4 * k}},
+                 0);
+}
+
+Value Tf32::rightAddress() {
+  int64_t n = right.across, k = right.along;
+  if (right.stepsAreRows)
+    return address(right, {{0, k}, {1, 2 * k}, {2, n}, {3, 2 * n}, {4, 4 * n}},
+                   1);
+  return address(right, {{0, n}, {1, 2 * n}, {2, 4 * n}, {3, 4 * k}}, 1);
+}
+
+Registers Tf32::load(const Operand &operand, Value address, int64_t at,
+                     int64_t step,
+                     ArrayRef<std::pair<int64_t, int64_t>> places) {
+  auto bytesTo = [&](int64_t across, int64_t along) {
+    return 4 *
+           ((at + across) * operand.across + (step + along) * operand.along);
+  };
+  Registers words;
+  if (!operand.stepsAreRows) {
+    words = matrices.load(address, bytesTo(0, 0), places.size(),
+                          /*transposed=*/false, {});
+  } else {
+    for (auto [across, along] : places)
+      words.push_back(accesses.loadVector(
+          accesses.addBytes(address, bytesTo(across, along)),
+          operand.memory.element, 1, {}, {}));
+  }
+  for (Value &word : words)
+    word = rounded(word);
+  return words;
+}
+
+Value Tf32::rounded(Value word) {
   if (word.getType().isInteger(32))
-    word = LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), word);
+    word = LLVM::BitcastOp::create(builder, builder.getF32Type(), word);
   return LLVM::CallIntrinsicOp::create(
-             builder, loc, builder.getI32Type(),
+             builder, builder.getI32Type(),
              builder.getStringAttr("llvm.nvvm.f2tf32.rna"), ValueRange{word})
       .getResult(0);
 }
 
-void LowerKernel::lowerTf32(tile::DotOp op) {
-  Layout sums = *tile::layoutOf(op.getResult().getType());
-  Registers result = registers.lookup(op.getAccumulator());
-  int64_t neighbours = op.columnsInThread();
-  llvm::SmallSetVector<int64_t, 8> rows, columns;
-  for (int64_t i = 0; i < sums.registerCount(); ++i) {
-    SmallVector<int64_t> at = sums.registerOffset(i, 2);
-    rows.insert(at[0] / 16 * 16);
-    columns.insert(tile::accumulatorPosition(at[1], neighbours) / 8 * 8);
-  }
-  // The lane's part of an address, and that of the warp's rows or columns.
-  auto address = [&](const Memory &memory,
-                     SmallVector<std::pair<int64_t, int64_t>> bits, int64_t dim,
-                     int64_t stride) {
-    for (auto [i, digit] : llvm::enumerate(sums.warps))
-      if (!digit.replicated() && digit.dim == dim)
-        bits.push_back({Layout::laneBits + i, digit.stride * stride});
-    Value own = arith::ExtUIOp::create(builder, loc, builder.getI64Type(),
-                                       valueOfBits(bits));
-    return addElements(addElements(memory.root, memory.offset, memory.element),
-                       own, memory.element);
-  };
-  /// One matrix of a fragment for each lane's group and place in it.
-  auto rounded = [&](Registers words) {
-    for (Value &word : words)
-      word = roundToTf32(builder, loc, word);
-    return words;
-  };
-
-  const Memory &a = memoryOf(op.getA()), &b = memoryOf(op.getB());
-  int64_t m = a.strides[op.getTransposeA() ? 1 : 0];
-  int64_t ka = a.strides[op.getTransposeA() ? 0 : 1];
-  int64_t kb = b.strides[op.getTransposeB() ? 1 : 0];
-  int64_t n = b.strides[op.getTransposeB() ? 0 : 1];
-  int64_t steps = cast<MemRefType>(op.getA().getType())
-                      .getDimSize(op.getTransposeA() ? 0 : 1);
-  // Rows of four numbers are rows of matrices of 16 bits.
-  Value left =
-      op.getTransposeA()
-          ? address(a, {{0, ka}, {1, 2 * ka}, {2, m}, {3, 2 * m}, {4, 4 * m}},
-                    0, m)
-          : address(a,
-                    {{0, m}, {1, 2 * m}, {2, 4 * m}, {3, 8 * m}, {4, 4 * ka}},
-                    0, m);
-  auto leftWords = [&](int64_t row, int64_t step) -> Registers {
-    if (!op.getTransposeA())
-      return loadMatrices(left, 4 * (row * m + step * ka), 4, false, {});
-    Registers words;
-    for (auto [i, k] :
-         {std::pair(0, 0), std::pair(8, 0), std::pair(0, 4), std::pair(8, 4)})
-      words.push_back(
-          loadVector(addBytes(left, 4 * ((row + i) * m + (step + k) * ka)),
-                     a.element, 1, {}, {}));
-    return words;
-  };
-  Value right =
-      op.getTransposeB()
-          ? address(b, {{0, n}, {1, 2 * n}, {2, 4 * n}, {3, 4 * kb}}, 1, n)
-          : address(b, {{0, kb}, {1, 2 * kb}, {2, n}, {3, 2 * n}, {4, 4 * n}},
-                    1, n);
-  auto rightWords = [&](int64_t column, int64_t step) -> Registers {
-    if (op.getTransposeB())
-      return loadMatrices(right, 4 * (column * n + step * kb), 2, false, {});
-    Registers words;
-    for (int64_t k : {0, 4})
-      words.push_back(
-          loadVector(addBytes(right, 4 * (column * n + (step + k) * kb)),
-                     b.element, 1, {}, {}));
-    return words;
-  };
-
-  Type f32 = builder.getF32Type();
-  Type four = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                               SmallVector<Type>(4, f32));
+Registers Tf32::run() {
+  Value leftStart = leftAddress(), rightStart = rightAddress();
   for (int64_t step = 0; step < steps; step += 8) {
-    std::map<int64_t, Registers> right;
-    for (int64_t column : columns)
-      right[column] = rounded(rightWords(column, step));
-    for (int64_t row : rows) {
-      Registers left = rounded(leftWords(row, step));
-      for (int64_t column : columns) {
-        SmallVector<int64_t> places;
-        Registers c;
-        for (auto [i, j] : {std::pair(0, 0), std::pair(0, 1), std::pair(8, 0),
-                            std::pair(8, 1)}) {
-          places.push_back(*sums.registerAt(
-              {row + i, tile::accumulatorColumn(column + j, neighbours)}));
-          c.push_back(result[places.back()]);
-        }
-        Value product = NVVM::MmaOp::create(
-            builder, loc, four, left, right[column], c,
-            ArrayRef<int64_t>{16, 8, 8},
-            /*b1Op=*/std::nullopt, /*intOverflow=*/std::nullopt,
-            std::array<NVVM::MMATypes, 2>{NVVM::MMATypes::tf32,
-                                          NVVM::MMATypes::tf32},
-            std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                           NVVM::MMALayout::col});
-        ++ops;
-        for (auto [i, place] : llvm::enumerate(places))
-          result[place] =
-              LLVM::ExtractValueOp::create(builder, loc, product, i);
-      }
+    std::map<int64_t, Registers> b;
+    for (int64_t column : sums.columns)
+      b[column] = load(right, rightStart, column, step, {{0, 0}, {0, 4}});
+    for (int64_t row : sums.rows) {
+      Registers a =
+          load(left, leftStart, row, step, {{0, 0}, {8, 0}, {0, 4}, {8, 4}});
+      for (int64_t column : sums.columns)
+        sums.add(row, column, a, b[column], 8, NVVM::MMATypes::tf32);
     }
   }
-  registers[op.getResult()] = std::move(result);
+  return sums.sums();
+}
+
+} // namespace
+
+Registers multiplyByTf32(ThreadProgram &program, const Views &views,
+                         tile::DotOp op) {
+  return Tf32(program, views, op).run();
 }
 
 } // namespace drawloom::nvptx

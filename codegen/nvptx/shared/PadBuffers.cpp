@@ -56,7 +56,7 @@ static int64_t clocksOf(ArrayRef<int64_t> addresses, int64_t width) {
 int64_t bankClocks(const Layout &layout, ArrayRef<int64_t> strides,
                    ArrayRef<int64_t> shape, int64_t bytes) {
   auto rank = static_cast<int64_t>(shape.size());
-  // As wide as LowerKernel makes them.
+  // As wide as Accesses makes them.
   int64_t inner = -1, width = 1;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (strides[dim] == 1 && shape[dim] > 1)

@@ -2,7 +2,7 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// RUN: drawloom-opt %s --nvptx-apply-schedule --nvptx-allocate-shared --nvptx-lower --remarks-filter=nvptx-lower --verify-semantics 2>%t | FileCheck %s
+// RUN: drawloom-opt %s --nvptx-apply-schedule --nvptx-allocate-shared --nvptx-lower --remarks-filter=nvptx-lower-tiles --verify-semantics 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK < %t
 
 // What comes out of memory and goes back there is a loop over registers, which loads four vectors at a time; so it stays short.

@@ -1,4 +1,4 @@
-//===- MathFunctions.cpp - elementary functions on a GPU ------------------===//
+//===- LowerMath.cpp - elementary functions on a GPU ---------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,14 +6,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/lower/MathFunctions.h"
 #include "codegen/MathFunctions.h"
+#include "codegen/nvptx/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/MapVector.h"
+
+namespace drawloom::nvptx {
+#define GEN_PASS_DEF_NVPTXLOWERMATH
+#include "codegen/nvptx/Passes.h.inc"
+} // namespace drawloom::nvptx
 
 using namespace mlir;
 
@@ -341,22 +346,51 @@ void regroupExponents(Operation *module) {
   });
 }
 
-} // namespace
-
-LogicalResult lowerMath(Operation *module) {
-  regroupExponents(module);
-  RewritePatternSet patterns(module->getContext());
-  patterns.add<ComputeInF32>(module->getContext());
-  patterns.add<DivideByRcp, ExpByEx2, ExpOfF64>(module->getContext(),
-                                                /*benefit=*/2);
-  patterns.add<ByApproximation<math::Exp2Op>>(
-      module->getContext(), "llvm.nvvm.ex2.approx.ftz.f32", /*benefit=*/2);
-  patterns.add<ByApproximation<math::RsqrtOp>>(
-      module->getContext(), "llvm.nvvm.rsqrt.approx.ftz.f", /*benefit=*/2);
-  populateMathExpansions(patterns, /*all=*/true);
-  GreedyRewriteConfig config;
-  config.enableFolding(false);
-  return applyPatternsGreedily(module, std::move(patterns), config);
+/// Returns whether a function is an instruction, or a few of them.
+bool hasCode(Operation *op) {
+  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+             math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+             math::CtPopOp, math::FloorOp, math::FmaOp, math::RoundEvenOp,
+             math::RoundOp, math::RsqrtOp, math::SqrtOp, math::TruncOp>(op);
 }
 
+struct NvptxLowerMath : impl::NvptxLowerMathBase<NvptxLowerMath> {
+  void runOnOperation() override {
+    regroupExponents(getOperation());
+    if (failed(expand()) || failed(check()))
+      signalPassFailure();
+  }
+
+  LogicalResult expand() {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    patterns.add<ComputeInF32>(context);
+    patterns.add<DivideByRcp, ExpByEx2, ExpOfF64>(context, /*benefit=*/2);
+    patterns.add<ByApproximation<math::Exp2Op>>(
+        context, "llvm.nvvm.ex2.approx.ftz.f32", /*benefit=*/2);
+    patterns.add<ByApproximation<math::RsqrtOp>>(
+        context, "llvm.nvvm.rsqrt.approx.ftz.f", /*benefit=*/2);
+    populateMathExpansions(patterns, /*all=*/true);
+    GreedyRewriteConfig config;
+    config.enableFolding(false);
+    return applyPatternsGreedily(getOperation(), std::move(patterns), config);
+  }
+
+  /// Refuses what is left and has no code on a GPU: functions of f64, and some
+  /// of f32 (docs/gpu.md lists them).
+  LogicalResult check() {
+    WalkResult result = getOperation().walk([](Operation *op) {
+      if (!isa<math::MathDialect>(op->getDialect()) || hasCode(op))
+        return WalkResult::advance();
+      op->emitOpError()
+          << "of " << op->getOperand(0).getType()
+          << " has no code on a GPU: write it by functions that have, in f32, "
+             "or compute the function on the CPU";
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+};
+
+} // namespace
 } // namespace drawloom::nvptx

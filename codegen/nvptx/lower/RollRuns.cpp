@@ -1,5 +1,4 @@
-//===- RerollChunks.cpp - long runs as loops over registers
-//----------------===//
+//===- RollRuns.cpp - long runs as loops over registers -------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -18,8 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/lower/LowerKernel.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "codegen/nvptx/lower/LowerRuns.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 
 using namespace mlir;
@@ -66,9 +65,8 @@ static std::optional<Slowest> slowestOf(const Layout &layout) {
   return result;
 }
 
-std::optional<std::string> LowerKernel::whyUnrolled(ArrayRef<Operation *> run,
-                                                    int64_t dim,
-                                                    int64_t inner) {
+std::optional<std::string> LowerRuns::whyUnrolled(const Run &run, int64_t dim,
+                                                  int64_t inner) {
   DenseSet<Value> made;
   auto repeats = [&](const Registers &values) {
     for (size_t i = inner; i < values.size(); ++i)
@@ -79,27 +77,18 @@ std::optional<std::string> LowerKernel::whyUnrolled(ArrayRef<Operation *> run,
   auto named = [](Operation *op) {
     return "'" + op->getName().getStringRef().str() + "'";
   };
-  for (Operation *op : run) {
+  for (Operation *op : run.members) {
     if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
-      Layout from = *tile::layoutOf(broadcast.getSource().getType());
-      Layout to = *tile::layoutOf(broadcast.getResult().getType());
-      int64_t rank =
-          cast<RankedTensorType>(broadcast.getResult().getType()).getRank();
-      const Registers source = registers.lookup(broadcast.getSource());
-      Registers all;
-      for (int64_t i = 0; i < to.registerCount(); ++i) {
-        SmallVector<int64_t> at = to.registerOffset(i, rank), there;
-        for (int64_t d : broadcast.getDims())
-          there.push_back(at[d]);
-        all.push_back(source[*from.registerAt(there)]);
-      }
-      if (!repeats(all))
+      const Registers source = program.registers.lookup(broadcast.getSource());
+      RegisterRange all = ThreadProgram::all(broadcast.getResult());
+      if (!repeats(broadcastRegisters(broadcast, source, all)))
         return "the result of " + named(op) +
                " is another in each group of registers";
     } else {
       for (Value operand : op->getOperands())
         if (isa<RankedTensorType>(operand.getType()) &&
-            !made.contains(operand) && !repeats(registers.lookup(operand)))
+            !made.contains(operand) &&
+            !repeats(program.registers.lookup(operand)))
           return "an operand of " + named(op) + " is in registers";
     }
     auto reduce = dyn_cast<tile::ReduceOp>(op);
@@ -108,7 +97,7 @@ std::optional<std::string> LowerKernel::whyUnrolled(ArrayRef<Operation *> run,
     for (Value result : op->getResults()) {
       made.insert(result);
       if (!reduce && llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !llvm::is_contained(run, user);
+            return !llvm::is_contained(run.members, user);
           }))
         return "the result of " + named(op) + " is kept in registers";
     }
@@ -116,25 +105,82 @@ std::optional<std::string> LowerKernel::whyUnrolled(ArrayRef<Operation *> run,
   return std::nullopt;
 }
 
-bool LowerKernel::rollRun(ArrayRef<Operation *> run, const Layout &layout) {
-  int64_t count = layout.registerCount();
-  bool sumsOnly = llvm::all_of(
-      run, [](Operation *op) { return isa<tile::LoadOp, tile::ReduceOp>(op); });
-  if (count * static_cast<int64_t>(run.size()) <=
+Registers LowerRuns::startsOf(ArrayRef<tile::ReduceOp> sums) {
+  Registers starts;
+  for (tile::ReduceOp reduce : sums) {
+    if (Value carried = LowerReductions::carriedSum(reduce)) {
+      llvm::append_range(starts, program.registers.lookup(carried));
+      continue;
+    }
+    Value neutral = reductions.neutral(
+        reduce.getKind(), getElementTypeOrSelf(reduce.getResult()));
+    starts.append(ThreadProgram::all(reduce.getResult()).end, neutral);
+  }
+  return starts;
+}
+
+void LowerRuns::writeLoop(const Run &run, Turns turns) {
+  ImplicitLocOpBuilder &builder = program.builder;
+  SmallVector<tile::ReduceOp> sums;
+  for (Operation *op : run.members)
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+      sums.push_back(reduce);
+  Registers starts = startsOf(sums);
+  program.at(run.members.front());
+  auto loop =
+      scf::ForOp::create(builder, program.index(0), program.index(turns.extent),
+                         program.index(turns.step), starts);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    if (starts.empty())
+      loop.getBody()->getTerminator()->erase();
+    builder.setInsertionPointToEnd(loop.getBody());
+    size_t next = 0;
+    for (tile::ReduceOp reduce : sums)
+      program.takeFlat(reduce.getResult(), loop.getRegionIterArgs(), next);
+    program.rolled = {turns.dim, program.toI64(loop.getInductionVar())};
+    for (int64_t begin = 0; begin < turns.registers; begin += partRegisters)
+      for (Operation *op : run.members) {
+        program.count();
+        lowerPart(op,
+                  {begin, std::min(begin + partRegisters, turns.registers)});
+      }
+    program.rolled = {};
+    SmallVector<Value> yields;
+    for (tile::ReduceOp reduce : sums)
+      program.appendFlat(reduce.getResult(), yields);
+    scf::YieldOp::create(builder, yields);
+  }
+  for (Operation *op : run.members)
+    for (Value result : op->getResults())
+      program.registers.erase(result);
+  size_t next = 0;
+  for (tile::ReduceOp reduce : sums)
+    program.takeFlat(reduce.getResult(), loop.getResults(), next);
+}
+
+bool LowerRuns::roll(const Run &run) {
+  ArrayRef<Operation *> members = run.members;
+  int64_t count = run.layout.registerCount();
+  bool sumsOnly = llvm::all_of(members, [](Operation *op) {
+    return isa<tile::LoadOp, tile::ReduceOp>(op);
+  });
+  if (count * static_cast<int64_t>(members.size()) <=
       (sumsOnly ? mostUnrolledSums : mostUnrolled))
     return false;
   auto options = [&](StringRef name) {
     return remark::RemarkOpts::name(name)
-        .category("nvptx-lower")
-        .function(kernel.getName());
+        .category("nvptx-lower-tiles")
+        .function(program.kernel.getName());
   };
   auto missed = [&](const Twine &why) {
-    remark::missed(run.front()->getLoc(), options("Unrolled"))
-        << remark::reason("{0}", why.str()) << remark::metric("ops", run.size())
+    remark::missed(members.front()->getLoc(), options("Unrolled"))
+        << remark::reason("{0}", why.str())
+        << remark::metric("ops", members.size())
         << remark::metric("registers", count);
     return false;
   };
-  std::optional<Slowest> slowest = slowestOf(layout);
+  std::optional<Slowest> slowest = slowestOf(run.layout);
   if (!slowest)
     return missed("a tile repeats itself in registers");
   const Digit digit = slowest->digit;
@@ -148,58 +194,11 @@ bool LowerKernel::rollRun(ArrayRef<Operation *> run, const Layout &layout) {
   if (std::optional<std::string> why =
           whyUnrolled(run, digit.dim, slowest->inner))
     return missed(*why);
-
-  // Sums are carried; they start at what leaves every number as it is.
-  SmallVector<Value> inits;
-  SmallVector<tile::ReduceOp> sums;
-  for (Operation *op : run) {
-    auto reduce = dyn_cast<tile::ReduceOp>(op);
-    if (!reduce)
-      continue;
-    sums.push_back(reduce);
-    if (Value carried = carriedSum(reduce))
-      llvm::append_range(inits, registers.lookup(carried));
-    else
-      inits.append(
-          tile::layoutOf(reduce.getResult().getType())->registerCount(),
-          neutral(reduce.getKind(), getElementTypeOrSelf(reduce.getResult())));
-  }
-  loc = run.front()->getLoc();
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
-  auto loop = scf::ForOp::create(builder, loc, index(0),
-                                 index(digit.extent * digit.stride),
-                                 index(turn * digit.stride), inits);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    if (inits.empty())
-      loop.getBody()->getTerminator()->erase();
-    builder.setInsertionPointToEnd(loop.getBody());
-    size_t next = 0;
-    for (tile::ReduceOp reduce : sums)
-      takeFlat(reduce.getResult(), loop.getRegionIterArgs(), next);
-    rolled = {digit.dim, toI64(loop.getInductionVar())};
-    int64_t end = turn * slowest->inner;
-    for (int64_t begin = 0; begin < end; begin += partRegisters)
-      for (Operation *op : run) {
-        ++ops;
-        lowerPart(op, {begin, std::min(begin + partRegisters, end)});
-      }
-    rolled = {};
-    SmallVector<Value> yields;
-    for (tile::ReduceOp reduce : sums)
-      appendFlat(reduce.getResult(), yields);
-    scf::YieldOp::create(builder, loc, yields);
-  }
-  for (Operation *op : run)
-    for (Value result : op->getResults())
-      registers.erase(result);
-  size_t next = 0;
-  for (tile::ReduceOp reduce : sums)
-    takeFlat(reduce.getResult(), loop.getResults(), next);
-  remark::passed(run.front()->getLoc(), options("Rolled"))
-      << remark::metric("ops", run.size()) << remark::metric("registers", count)
+  writeLoop(run, {digit.dim, turn * digit.stride, digit.extent * digit.stride,
+                  turn * slowest->inner});
+  remark::passed(members.front()->getLoc(), options("Rolled"))
+      << remark::metric("ops", members.size())
+      << remark::metric("registers", count)
       << remark::metric("turns", digit.extent / turn);
   return true;
 }
