@@ -13,6 +13,13 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
+# The shared libraries that are installed carry the version of their C interface in their names: what was linked with
+# one version does not start with the library of another.
+set(header "${PROJECT_SOURCE_DIR}/include/drawloom-c/runtime.h")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${header}")
+file(STRINGS "${header}" DRAWLOOM_API_VERSION REGEX "^#define DRAWLOOM_API_VERSION [0-9]+$")
+string(REGEX REPLACE "^.* " "" DRAWLOOM_API_VERSION "${DRAWLOOM_API_VERSION}")
+
 set(DRAWLOOM_TABLEGEN_INCLUDES "-I${PROJECT_SOURCE_DIR}")
 foreach(folder ${MLIR_INCLUDE_DIRS})
   list(APPEND DRAWLOOM_TABLEGEN_INCLUDES "-I${folder}")
@@ -199,7 +206,8 @@ function(drawloom_add_tool name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   drawloom_configure(${name})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} ${DRAWLOOM_LLVM})
-  # Plugins find in the tool what they use of Drawloom: with a copy of their own, ops would have two identities.
+  # Plugins find in the tool what they use of Drawloom: with a copy of their own, ops would have two identities. In
+  # libdrawloom.so they find the same (lib/Embed/exports.map).
   foreach(symbols _ZN8drawloom _ZNK8drawloom _ZN4mlir6detail14TypeIDResolverIN8drawloom
                   _ZZN4mlir6detail14TypeIDResolver _ZGVZN4mlir6detail14TypeIDResolver)
     target_link_options(${name} PRIVATE "-Wl,--export-dynamic-symbol=${symbols}*")

@@ -19,7 +19,11 @@ namespace drawloom {
 /// and the external models (differentiation, tiling, bufferization) of both.
 void registerAllDialects(mlir::DialectRegistry &registry);
 
-/// Registers Drawloom's passes, for tools that build pipelines from text.
+/// Registers the passes of MLIR and of Drawloom's compiler, for pipelines that
+/// are given as text.
+void registerCompilerPasses();
+
+/// The same with the interpreter's, for tools.
 void registerAllPasses();
 
 } // namespace drawloom

@@ -6,31 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/CompileTarget.h"
-#include "lib/Compiler/Phases.h"
-#include "lib/Compiler/Targets.h"
 #include "lib/Interpreter/Passes.h"
 #include "lib/RegisterAll.h"
-#include "passes/Block/Passes.h"
-#include "passes/Differentiate/Passes.h"
-#include "passes/Graph/Passes.h"
-#include "passes/Memory/Passes.h"
-#include "passes/Recurrent/Passes.h"
-#include "passes/Relational/Passes.h"
 
-namespace drawloom {
-
-void registerAllPasses() {
-  for (const CompileTarget *target : allTargets())
-    target->registerPasses();
-  registerBlockPasses();
-  registerDifferentiatePasses();
-  registerGraphPasses();
-  registerMemoryPasses();
-  registerRecurrentPasses();
-  registerRelationalPasses();
+void drawloom::registerAllPasses() {
+  registerCompilerPasses();
   registerInterpreterPasses();
-  registerPhasePipelines();
 }
-
-} // namespace drawloom

@@ -82,6 +82,6 @@ SECONDS=0
 chroot "$bare" sh -ec '
   python3 -m venv /venv
   /venv/bin/pip install -q --no-index --find-links /wheels drawloom
-  ldd /venv/lib/python3*/site-packages/drawloom/libdrawloom.so
+  ldd /venv/lib/python3*/site-packages/drawloom/libdrawloom.so.*
   /venv/bin/python /wheels/first_gradient.py'
 echo "Python $python: a new environment, the installation and the first gradient took $SECONDS s"

@@ -1,4 +1,4 @@
-//===- Plugin.cpp - the dialect and the pass for tools that load them -----===//
+//===- Plugin.cpp - the dialect and the pass for those that load them -----===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

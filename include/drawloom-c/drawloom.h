@@ -30,6 +30,14 @@ extern "C" {
 /* Compiling */
 /*===----------------------------------------------------------------------===*/
 
+/** Loads a library with dialects and passes, an MLIR plugin that was built with
+ * Drawloom's headers, into this process, where it stays. Compilers that are
+ * created afterwards know its dialects and passes. Loading the same file again
+ * does nothing; a process takes one build of a plugin. A plugin that does not
+ * fit is refused with DRAWLOOM_ERROR_FILE, and the Python wheel's library
+ * refuses all. */
+DRAWLOOM_API DrawloomError *drawloomLoadPlugin(const char *path);
+
 typedef struct DrawloomCompiler DrawloomCompiler;
 
 typedef struct DrawloomCompilerOptions {
@@ -85,6 +93,12 @@ typedef struct DrawloomCompilerOptions {
   /** File to which the memory plan is written, as text (.txt) or as data
    * (.json). If it is set, no program is read from the cache folder. */
   const char *plan;
+  /** Passes of MLIR, of Drawloom or of a plugin that run on each program, in
+   * this order, each pipeline before the passes that lead into a phase:
+   * "structured:canonicalize,cse", as drawloom-run --insert-passes takes
+   * them. */
+  const char *const *insertedPasses;
+  size_t insertedPassCount;
 } DrawloomCompilerOptions;
 
 /** Creates a compiler. `options` may be NULL, and is not needed after the

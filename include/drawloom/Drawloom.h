@@ -24,6 +24,7 @@
 #include <functional>
 
 namespace drawloom {
+inline namespace embedding {
 
 struct Source {
   std::string name;
@@ -35,6 +36,12 @@ struct Shapes {
   std::string function;
   std::vector<std::vector<int64_t>> arguments;
 };
+
+/// Loads a library with dialects and passes into this process, for the
+/// compilers that are created afterwards.
+inline Result<void> loadPlugin(const std::string &path) {
+  return Result<void>(drawloomLoadPlugin(path.c_str()));
+}
 
 struct CompilerOptions {
   /// An empty string selects the default.
@@ -50,6 +57,9 @@ struct CompilerOptions {
   uint64_t memory = 0;
   bool stores = false;
   std::string memoryRates, plan;
+  /// Passes that run before those that lead into a phase, as
+  /// "structured:canonicalize,cse".
+  std::vector<std::string> insertedPasses;
   /// Called with messages worth knowing although nothing failed. Exceptions
   /// thrown by the callback are dropped: nothing may propagate through the
   /// compiler.
@@ -128,6 +138,11 @@ public:
     c.stores = kept->stores;
     c.memoryRates = orNull(kept->memoryRates);
     c.plan = orNull(kept->plan);
+    std::vector<const char *> insertedPasses;
+    for (const std::string &passes : kept->insertedPasses)
+      insertedPasses.push_back(passes.c_str());
+    c.insertedPasses = insertedPasses.data();
+    c.insertedPassCount = insertedPasses.size();
     if (kept->note) {
       c.noteContext = kept.get();
       c.note = [](void *context, const char *message) {
@@ -260,6 +275,7 @@ private:
   std::unique_ptr<DrawloomCompiler, Destroy> handle;
 };
 
+} // namespace embedding
 } // namespace drawloom
 
 #endif // DRAWLOOM_DRAWLOOM_H

@@ -23,6 +23,9 @@
 #include <vector>
 
 namespace drawloom {
+/// Keeps these names, which a program's code has of its own, apart from those
+/// that libdrawloom.so shows to plugins.
+inline namespace embedding {
 
 /// Describes why an operation failed.
 class Error {
@@ -334,6 +337,7 @@ private:
   std::unique_ptr<DrawloomProgram, Destroy> handle;
 };
 
+} // namespace embedding
 } // namespace drawloom
 
 #endif // DRAWLOOM_RUNTIME_H

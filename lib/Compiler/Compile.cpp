@@ -316,6 +316,18 @@ compileToArtifactAsItIs(ModuleOp module, const CompileOptions &given) {
   return artifact;
 }
 
+/// Identifies what others bring to the compiler.
+static std::string keyOfOthers(const CompileOptions &options) {
+  SmallVector<StringRef> parts;
+  for (const Plugin &plugin : options.plugins)
+    parts.push_back(plugin.digest);
+  for (const InsertedPasses &passes : options.inserted) {
+    parts.push_back(passes.phase);
+    parts.push_back(passes.pipeline);
+  }
+  return cacheKey(parts);
+}
+
 llvm::Expected<std::unique_ptr<Program>>
 loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
               llvm::function_ref<llvm::Expected<Artifact>()> compile,
@@ -334,8 +346,9 @@ loadOrCompile(ArrayRef<StringRef> parts, const CompileOptions &options,
         options.target->fingerprint(options.codegen);
     if (!machine)
       return machine.takeError();
+    std::string others = keyOfOthers(options);
     SmallVector<StringRef> all{compilerBuild(), options.target->name(),
-                               *machine};
+                               *machine, others};
     all.append(parts.begin(), parts.end());
     key = cacheKey(all);
     llvm::Expected<std::optional<Artifact>> kept = options.cache->find(key);

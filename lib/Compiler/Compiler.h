@@ -60,6 +60,8 @@ struct CompileOptions {
   std::function<void()> emitting;
   /// In the order in which they run.
   std::vector<InsertedPasses> inserted;
+  /// Plugins that the module's context has (addPlugins).
+  std::vector<Plugin> plugins;
   /// Called with the pass manager of each phase, for instrumentation (timing,
   /// reproducers, printing).
   std::function<void(mlir::PassManager &)> configure;
@@ -100,8 +102,9 @@ llvm::LogicalResult compile(mlir::ModuleOp module,
 llvm::Expected<Artifact> compileToArtifact(mlir::ModuleOp module,
                                            const CompileOptions &options);
 
-/// Loads the program identified by `parts` (together with the options' target
-/// and this compiler) from the cache; if it is not cached, compiles it and adds
+/// Loads the program identified by `parts` (together with this compiler and the
+/// options' target, plugins and inserted passes) from the cache; if it is not
+/// cached, compiles it and adds
 /// it to the cache. Loads it into this process. Returns the artifact through
 /// `kept` unless that is null.
 llvm::Expected<std::unique_ptr<Program>>

@@ -8,13 +8,18 @@
 
 #include "lib/Compiler/Plugins.h"
 #include "codegen/CompileTarget.h"
+#include "lib/Compiler/Cache.h"
+#include "lib/Compiler/OpenLibrary.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <dlfcn.h>
+#include <mutex>
 
 using namespace mlir;
 
@@ -22,11 +27,11 @@ namespace drawloom {
 
 /// The libraries that an ELF file asks the loader for.
 static llvm::Expected<std::vector<std::string>>
-neededLibraries(const std::string &path) {
-  auto file = llvm::object::ObjectFile::createObjectFile(path);
+neededLibraries(llvm::MemoryBufferRef contents) {
+  auto file = llvm::object::ObjectFile::createObjectFile(contents);
   if (!file)
     return file.takeError();
-  auto *elf = dyn_cast<llvm::object::ELF64LEObjectFile>(file->getBinary());
+  auto *elf = dyn_cast<llvm::object::ELF64LEObjectFile>(file->get());
   if (!elf)
     return llvm::createStringError("it is no library of this machine");
   auto entries = elf->getELFFile().dynamicEntries();
@@ -45,7 +50,7 @@ neededLibraries(const std::string &path) {
     }
   }
   std::vector<std::string> list;
-  StringRef strings = file->getBinary()->getData();
+  StringRef strings = contents.getBuffer();
   strings = names ? strings.drop_front(names - strings.bytes_begin()) : "";
   for (uint64_t offset : offsets) {
     if (offset >= strings.size())
@@ -57,8 +62,8 @@ neededLibraries(const std::string &path) {
 }
 
 /// Refuses what would bring a second MLIR into the process.
-static llvm::Error checkLibraries(const std::string &path) {
-  llvm::Expected<std::vector<std::string>> needed = neededLibraries(path);
+static llvm::Error checkLibraries(llvm::MemoryBufferRef contents) {
+  llvm::Expected<std::vector<std::string>> needed = neededLibraries(contents);
   if (!needed)
     return needed.takeError();
   const std::string version = std::to_string(LLVM_VERSION_MAJOR) + "." +
@@ -72,40 +77,118 @@ static llvm::Error checkLibraries(const std::string &path) {
   return llvm::Error::success();
 }
 
-llvm::Error loadPlugin(const std::string &path, DialectRegistry &registry) {
+namespace {
+struct KnownPlugin : Plugin {
+  /// That it gives itself.
+  std::string name;
+  void (*addDialects)(DialectRegistry *) = nullptr;
+};
+
+/// MLIR knows passes for a whole process, and so do we plugins. Who holds the
+/// lock may register passes or look for them.
+struct Plugins {
+  std::mutex mutex;
+  std::vector<KnownPlugin> known;
+};
+} // namespace
+
+static Plugins &plugins() {
+  static Plugins plugins;
+  return plugins;
+}
+
+/// Asks the plugin by one of MLIR's two functions, if it has it; both give the
+/// same fields.
+template <typename Info>
+static llvm::Expected<std::optional<Info>> ask(void *library,
+                                               const char *function) {
+  void *symbol = dlsym(library, function);
+  if (!symbol)
+    return std::nullopt;
+  Info info = reinterpret_cast<Info (*)()>(symbol)();
+  if (info.apiVersion != MLIR_PLUGIN_API_VERSION)
+    return llvm::createStringError(
+        function + llvm::Twine(" has version ") + llvm::Twine(info.apiVersion) +
+        ", and this MLIR has " + llvm::Twine(MLIR_PLUGIN_API_VERSION));
+  return info;
+}
+
+/// Registers the passes of a library that is open.
+static llvm::Error take(void *library, KnownPlugin plugin) {
+  constexpr const char *dialectInfo = "mlirGetDialectPluginInfo";
+  constexpr const char *passInfo = "mlirGetPassPluginInfo";
+  auto dialects = ask<DialectPluginLibraryInfo>(library, dialectInfo);
+  if (!dialects)
+    return dialects.takeError();
+  auto passes = ask<PassPluginLibraryInfo>(library, passInfo);
+  if (!passes)
+    return passes.takeError();
+  if (!*dialects && !*passes)
+    return llvm::createStringError(llvm::Twine("it has neither ") +
+                                   dialectInfo + " nor " + passInfo);
+  plugin.name = *dialects ? (*dialects)->pluginName : (*passes)->pluginName;
+  for (const KnownPlugin &other : plugins().known)
+    if (other.name == plugin.name)
+      return llvm::createStringError("this process has another plugin '" +
+                                     other.name + "', from '" + other.path +
+                                     "', and keeps it until it ends");
+  if (*dialects)
+    plugin.addDialects = (*dialects)->registerDialectRegistryCallbacks;
+  if (*passes)
+    (*passes)->registerPassRegistryCallbacks();
+  plugins().known.push_back(std::move(plugin));
+  return llvm::Error::success();
+}
+
+llvm::Error loadPlugin(const std::string &path) {
   auto refuse = [&](const llvm::Twine &why) {
     return llvm::createStringError("the plugin '" + path +
                                    "' is not loaded: " + why);
   };
-  if (llvm::Error error = checkLibraries(path))
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                          /*RequiresNullTerminator=*/false);
+  if (!file)
+    return refuse(file.getError().message());
+  KnownPlugin plugin;
+  plugin.digest = cacheKey({(*file)->getBuffer()});
+  SmallString<128> absolute(path);
+  if (std::error_code error = llvm::sys::fs::make_absolute(absolute))
+    return refuse(error.message());
+  plugin.path = absolute.str().str();
+
+  std::lock_guard<std::mutex> lock(plugins().mutex);
+  if (llvm::any_of(plugins().known, [&](const KnownPlugin &other) {
+        return other.digest == plugin.digest;
+      }))
+    return llvm::Error::success();
+  if (llvm::Error error = checkLibraries(**file))
     return refuse(llvm::toString(std::move(error)));
-  // With all its symbols: one that is missing would end the process when it is
-  // called first.
-  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  llvm::Expected<void *> library = openLibrary(plugin.path);
   if (!library) {
-    StringRef why = dlerror();
-    return refuse(why + (why.contains("undefined symbol")
+    std::string why = llvm::toString(library.takeError());
+    return refuse(why + (StringRef(why).contains("undefined symbol")
                              ? "; build it with this Drawloom's headers"
                              : ""));
   }
-  bool hasDialects = dlsym(library, "mlirGetDialectPluginInfo");
-  bool hasPasses = dlsym(library, "mlirGetPassPluginInfo");
-  if (!hasDialects && !hasPasses)
-    return refuse("it has neither mlirGetDialectPluginInfo nor "
-                  "mlirGetPassPluginInfo");
-  if (hasDialects) {
-    llvm::Expected<DialectPlugin> plugin = DialectPlugin::load(path);
-    if (!plugin)
-      return refuse(llvm::toString(plugin.takeError()));
-    plugin->registerDialectRegistryCallbacks(registry);
-  }
-  if (hasPasses) {
-    llvm::Expected<PassPlugin> plugin = PassPlugin::load(path);
-    if (!plugin)
-      return refuse(llvm::toString(plugin.takeError()));
-    plugin->registerPassRegistryCallbacks();
-  }
+  if (llvm::Error error = take(*library, std::move(plugin)))
+    return refuse(llvm::toString(std::move(error)));
   return llvm::Error::success();
+}
+
+void registerPasses(llvm::function_ref<void()> callback) {
+  std::lock_guard<std::mutex> lock(plugins().mutex);
+  callback();
+}
+
+std::vector<Plugin> addPlugins(DialectRegistry &registry) {
+  std::lock_guard<std::mutex> lock(plugins().mutex);
+  std::vector<Plugin> list;
+  for (const KnownPlugin &plugin : plugins().known) {
+    if (plugin.addDialects)
+      plugin.addDialects(&registry);
+    list.push_back(plugin);
+  }
+  return list;
 }
 
 llvm::Expected<InsertedPasses>
@@ -164,24 +247,35 @@ static std::string withSuggestion(StringRef problem) {
   return (front + unknown + nearest + back).str();
 }
 
-static LogicalResult run(const InsertedPasses &passes, ModuleOp module,
-                         const std::function<void(PassManager &)> &configure) {
-  auto refuse = [&](const llvm::Twine &why) {
-    return emitError(UnknownLoc::get(module.getContext()))
-           << "the passes '" << passes.pipeline << "' in front of phase "
-           << passes.phase << " " << why;
-  };
-  PassManager pm(module.getContext());
+/// The passes, at the beginning of a message about them.
+static std::string described(const InsertedPasses &passes) {
+  return "the passes '" + passes.pipeline + "' in front of phase " +
+         passes.phase;
+}
+
+llvm::Error InsertedPasses::addTo(OpPassManager &passes) const {
   std::string problem;
   llvm::raw_string_ostream stream(problem);
-  if (failed(parsePassPipeline(passes.pipeline, pm, stream)))
-    return refuse("are no pipeline: " + withSuggestion(problem));
+  std::lock_guard<std::mutex> lock(plugins().mutex);
+  if (failed(parsePassPipeline(pipeline, passes, stream)))
+    return llvm::createStringError(
+        described(*this) + " are no pipeline: " + withSuggestion(problem));
+  return llvm::Error::success();
+}
+
+static LogicalResult run(const InsertedPasses &passes, ModuleOp module,
+                         const std::function<void(PassManager &)> &configure) {
+  auto location = UnknownLoc::get(module.getContext());
+  PassManager pm(module.getContext());
+  if (llvm::Error error = passes.addTo(pm))
+    return emitError(location) << llvm::toString(std::move(error));
   if (configure)
     configure(pm);
   // Ours need not be verified each; these are not ours.
   pm.enableVerifier(true);
   if (failed(pm.run(module)))
-    return refuse("fail, or leave an invalid program");
+    return emitError(location)
+           << described(passes) << " fail, or leave an invalid program";
   return success();
 }
 

@@ -15,9 +15,11 @@
 #include "llvm/Support/Error.h"
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace mlir {
 class DialectRegistry;
+class OpPassManager;
 class PassManager;
 } // namespace mlir
 
@@ -26,17 +28,35 @@ namespace drawloom {
 class CompileTarget;
 
 /// Loads a plugin in MLIR's format (mlirGetDialectPluginInfo,
-/// mlirGetPassPluginInfo, or both): adds its dialects to the registry and
-/// registers its passes. Fails without loading anything if the file needs
-/// another version of MLIR, or a missing symbol.
-llvm::Error loadPlugin(const std::string &path,
-                       mlir::DialectRegistry &registry);
+/// mlirGetPassPluginInfo, or both) into this process, where it stays, and
+/// registers its passes. Does nothing if the process has the same file. Fails
+/// without registering anything if the file needs another version of MLIR, or a
+/// missing symbol, or if the process has another build of the plugin.
+llvm::Error loadPlugin(const std::string &path);
+
+/// Calls a function that registers passes. MLIR keeps them for a whole process;
+/// no other thread registers passes or looks for them meanwhile.
+void registerPasses(llvm::function_ref<void()> callback);
+
+/// A plugin of this process.
+struct Plugin {
+  std::string path;
+  /// Identifies the contents of its file.
+  std::string digest;
+};
+
+/// Adds the dialects of all plugins of this process to the registry, and
+/// returns the plugins in the order in which they were loaded.
+std::vector<Plugin> addPlugins(mlir::DialectRegistry &registry);
 
 /// A user's passes, as MLIR pipeline text for modules, that run before the
 /// passes that lead into a phase.
 struct InsertedPasses {
   Phase into;
   std::string phase, pipeline;
+
+  /// Adds the passes to `passes`. The error says which one is unknown.
+  llvm::Error addTo(mlir::OpPassManager &passes) const;
 
   /// Parses "structured:my-pass,func.func(other)", where the phase is named as
   /// the target names it.

@@ -130,7 +130,11 @@ DrawloomError *drawloomCompilerCreate(const DrawloomCompilerOptions *given,
                               context = options.cancelledContext] {
       return ask(context) != 0;
     };
+  if (llvm::Error error = insertPasses(
+          ArrayRef(options.insertedPasses, options.insertedPassCount), compile))
+    return makeError(DRAWLOOM_ERROR_CALL, toString(std::move(error)));
   registerAllDialects(compiler->registry);
+  compile.plugins = addPlugins(compiler->registry);
   *result = compiler.release();
   return nullptr;
 }
@@ -151,13 +155,19 @@ mlir::LogicalResult embed::specialize(mlir::ModuleOp module,
 }
 
 std::string embed::reproducer(ArrayRef<Source> sources, StringRef phase,
-                              const CompileTarget &target, StringRef isa,
-                              const MemoryBudget &memory) {
+                              StringRef isa, const CompileOptions &options) {
+  const CompileTarget &target = *options.target;
+  const MemoryBudget &memory = options.codegen.memory;
   std::string command = "drawloom-run";
   for (const Source &source : sources)
     command += " " + source.name;
+  for (const Plugin &plugin : options.plugins)
+    command += " '--plugin=" + plugin.path + "'";
   if (!target.parsePhase(phase))
     return command;
+  for (const InsertedPasses &passes : options.inserted)
+    command +=
+        " '--insert-passes=" + passes.phase + ":" + passes.pipeline + "'";
   if (&target != &cpu::target())
     command += " --target=" + target.name().str();
   if (memory.bytes > 0)
@@ -272,8 +282,7 @@ static DrawloomError *compileSources(DrawloomCompiler *compiler,
     if (failure->message.empty())
       failure->message = message;
     failure->phase = phase;
-    failure->reproducer = reproducer(sources, phase, *compiler->options.target,
-                                     isa, compiler->options.codegen.memory);
+    failure->reproducer = reproducer(sources, phase, isa, compiler->options);
     return failure.release();
   }
   compiled = std::make_shared<const Loaded>(
@@ -339,7 +348,7 @@ DrawloomError *drawloomParse(DrawloomCompiler *compiler,
   if (!module || failed(verifyNames(*module)))
     return new DrawloomError{DRAWLOOM_ERROR_PROGRAM, diagnostics.message,
                              diagnostics.location, "parse",
-                             reproducer(list, "parse", cpu::target(), "", {})};
+                             reproducer(list, "parse", "", compiler->options)};
   std::vector<Signature> parsed;
   for (auto function : module->getOps<mlir::func::FuncOp>()) {
     auto arguments = openTypes(function.getArgumentTypes());

@@ -164,10 +164,14 @@ mlir::LogicalResult specialize(mlir::ModuleOp module,
                                llvm::ArrayRef<DrawloomShapes> shapes);
 
 /// Returns the drawloom-run command that compiles the sources up to the given
-/// phase, or entirely if there is no such phase.
+/// phase for an instruction set, or only parses them if there is no such phase.
 std::string reproducer(llvm::ArrayRef<Source> sources, llvm::StringRef phase,
-                       const CompileTarget &target, llvm::StringRef isa,
-                       const MemoryBudget &memory);
+                       llvm::StringRef isa, const CompileOptions &options);
+
+/// Adds the passes that `texts` ask for, such as "structured:cse", to the
+/// options for their target.
+llvm::Error insertPasses(llvm::ArrayRef<const char *> texts,
+                         CompileOptions &options);
 
 } // namespace drawloom::embed
 

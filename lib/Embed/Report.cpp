@@ -117,10 +117,9 @@ DrawloomError *Reporting::compile() {
       return stopped();
     if (!diagnostics.message.empty())
       message = diagnostics.message;
-    return new DrawloomError{
-        DRAWLOOM_ERROR_PROGRAM, std::move(message), diagnostics.location, phase,
-        reproducer(sources, phase, *compiler.options.target, isa,
-                   compiler.options.codegen.memory)};
+    return new DrawloomError{DRAWLOOM_ERROR_PROGRAM, std::move(message),
+                             diagnostics.location, phase,
+                             reproducer(sources, phase, isa, compiler.options)};
   };
   mlir::OwningOpRef<mlir::ModuleOp> module = parseSources(sources, context);
   if (!module)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from . import cache
 from ._errors import CallError, CallTypeError, Cancelled, CompileError, DeviceError, Error, FileError, OutOfMemory, StorageError, TargetError
-from ._module import Function, Module, compile, grad, load
+from ._module import Function, Module, compile, grad, load, load_plugin
 from ._report import Report, report
 from ._version import __version__
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CallError", "CallTypeError", "Cancelled", "CompileError", "DeviceError", "Error", "FeatureTable", "FileError", "Function", "Module",
-    "OutOfMemory", "Report", "StorageError", "TargetError", "__version__", "cache", "compile", "grad", "load", "report",
+    "OutOfMemory", "Report", "StorageError", "TargetError", "__version__", "cache", "compile", "grad", "load", "load_plugin", "report",
 ]
 
 

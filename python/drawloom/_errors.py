@@ -60,7 +60,7 @@ class Cancelled(Error):
 
 
 class FileError(Error, OSError):
-    """A file of a compiled program cannot be read or written, or is damaged."""
+    """A file of a compiled program, or a plugin, cannot be read or written, is damaged, or does not fit."""
 
 
 class DeviceError(Error):

@@ -51,6 +51,8 @@ if _drawloom.api_version() != _drawloom.built_for_api_version:
 
 _lock = threading.Lock()
 _compilers: dict[tuple, _drawloom.Compiler] = {}
+# A compiler knows those that were loaded before it was made.
+_plugins: set[str] = set()
 
 
 def default_isa():
@@ -58,17 +60,25 @@ def default_isa():
     return os.environ.get("DRAWLOOM_ISA") or "native"
 
 
-def compiler(target="cpu", isa=None, cache=True, dump_phases_to="", memory=0, stores=False, memory_rates="", plan=""):
+def compiler(target="cpu", isa=None, cache=True, dump_phases_to="", memory=0, stores=False, memory_rates="", plan="", insert_passes=()):
     """The compiler for these options; the same one for the same options, since it remembers its programs."""
     folder = None if cache is True else "" if cache is False or cache is None else os.fspath(cache)
     isa = isa or (default_isa() if target == "cpu" else "native")
     # The environment is read each time: tests and programs set DRAWLOOM_CACHE after the import.
-    key = (target, isa, folder, dump_phases_to, memory, stores, memory_rates, plan,
+    key = (target, isa, folder, dump_phases_to, memory, stores, memory_rates, plan, insert_passes, len(_plugins),
            *(os.environ.get(name) for name in ("DRAWLOOM_CACHE", "XDG_CACHE_HOME", "DRAWLOOM_PROCESSORS")))
     with _lock:
         if key not in _compilers:
-            _compilers[key] = _drawloom.Compiler(target, isa, folder, 0, dump_phases_to, memory, stores, memory_rates, plan)
+            _compilers[key] = _drawloom.Compiler(target, isa, folder, 0, dump_phases_to, memory, stores, memory_rates, plan,
+                                                 list(insert_passes))
         return _compilers[key]
+
+
+def load_plugin(path):
+    """Loads dialects and passes, which compilers know from then on."""
+    with _lock:
+        _drawloom.load_plugin(path)
+        _plugins.add(os.path.realpath(path))
 
 
 def all_compilers():

@@ -18,7 +18,7 @@ from . import (
 from ._errors import CallError, CallTypeError, CompileError
 from ._spill import Folders, Spill, size_of
 
-__all__ = ["Function", "Module", "compile", "grad", "load"]
+__all__ = ["Function", "Module", "compile", "grad", "load", "load_plugin"]
 
 # Types of arguments, for type checkers.
 Path = Union[str, "os.PathLike[str]"]
@@ -327,10 +327,10 @@ class Module:
 
 
 def _compiled(sources: list[tuple[str, bytes]], entry: str | None, target: str, threads: int | None, isa: str | None, cache: bool | Path,
-              memory: int, spill: Folders | None, memory_rates: str, plan: str) -> Module:
+              memory: int, spill: Folders | None, memory_rates: str, plan: str, insert_passes: tuple[str, ...]) -> Module:
     compiler = _library.compiler(target, isa, cache if cache is None or isinstance(cache, bool) else path_text(cache, "cache"), memory=memory,
-                                 stores=spill is not None, memory_rates=memory_rates, plan=plan)
-    program = Program(sources, compiler, (target, threads, isa, cache, memory, spill, memory_rates, plan), threads,
+                                 stores=spill is not None, memory_rates=memory_rates, plan=plan, insert_passes=insert_passes)
+    program = Program(sources, compiler, (target, threads, isa, cache, memory, spill, memory_rates, plan, insert_passes), threads,
                       None if spill is None else Spill(spill, memory or _UNLIMITED))
     module = Module(program, _library.parse(compiler, sources), entry)
     # What can be compiled is compiled now, so that errors come here and not in the first call.
@@ -391,7 +391,7 @@ def _read(source):
 
 def compile(source: Source, *, entry: str | None = None, target: str = "cpu", threads: int | None = None, isa: str | None = None,
             cache: bool | Path = True, memory: int | str | None = None, spill: Folders | None = None,
-            memory_rates: str | None = None, plan: Path | None = None) -> Module:
+            memory_rates: str | None = None, plan: Path | None = None, insert_passes: str | Sequence[str] = ()) -> Module:
     """Compiles a program.
 
     source   MLIR text or bytecode; the path of a file (a Path, or a string that ends in .mlir); or a list of these, which
@@ -410,6 +410,9 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
     memory_rates
              what the plan for the memory goes by, as drawloom-run --calibrate prints it
     plan     file for that plan: a table (.txt), or data (.json)
+    insert_passes
+             passes that run before those that lead into a phase, such as "structured:canonicalize,cse", or a list of such texts;
+             they may be of a plugin (docs/extending.md)
 
     Gives a Module. Raises CompileError for a program that is wrong, with the place in the source, and TargetError.
     """
@@ -424,7 +427,23 @@ def compile(source: Source, *, entry: str | None = None, target: str = "cpu", th
     if plan_file and not plan_file.endswith((".txt", ".json")):
         raise CallError(f"plan is '{plan_file}'; it is a .txt or .json file")
     return _compiled(_read(source), entry, target, threads, isa, cache, 0 if memory is None else size_of("memory", memory), spill,
-                     memory_rates or "", plan_file)
+                     memory_rates or "", plan_file, _passes(insert_passes))
+
+
+def _passes(given):
+    """The texts for the compiler."""
+    texts = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Sequence) else (given,)
+    for text in texts:
+        if not isinstance(text, str):
+            raise CallTypeError(f"insert_passes is {given!r}; it is a text such as 'structured:canonicalize,cse', or a list of some")
+    return texts
+
+
+def load_plugin(path: Path) -> None:
+    """Loads a library with dialects and passes of another project, an MLIR plugin that was built with Drawloom's headers
+    (docs/extending.md). `compile` takes programs with its ops from then on, and its passes as `insert_passes`. It stays in the
+    process: loading it again does nothing, and another build of it is refused. FileError says why one does not fit."""
+    _library.load_plugin(path_text(path, "the plugin"))
 
 
 def load(path: Path, *, isa: str | None = None, threads: int | None = None, target: str | None = None,

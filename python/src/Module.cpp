@@ -109,7 +109,8 @@ Compiler::Compiler(const std::string &target, const std::string &isa,
                    const std::optional<std::string> &cacheFolder,
                    uint64_t cacheBytes, const std::string &dumpPhasesTo,
                    uint64_t memory, bool stores, const std::string &memoryRates,
-                   const std::string &plan) {
+                   const std::string &plan,
+                   const std::vector<std::string> &insertPasses) {
   DrawloomCompilerOptions options = {};
   options.size = sizeof(options);
   options.target = target.c_str();
@@ -121,6 +122,11 @@ Compiler::Compiler(const std::string &target, const std::string &isa,
   options.stores = stores;
   options.memoryRates = memoryRates.c_str();
   options.plan = plan.empty() ? nullptr : plan.c_str();
+  std::vector<const char *> passes;
+  for (const std::string &one : insertPasses)
+    passes.push_back(one.c_str());
+  options.insertedPasses = passes.data();
+  options.insertedPassCount = passes.size();
   options.noteContext = this;
   options.note = [](void *self, const char *message) {
     auto *compiler = static_cast<Compiler *>(self);
@@ -140,6 +146,16 @@ Compiler::Compiler(const std::string &target, const std::string &isa,
 std::vector<std::string> Compiler::takeNotes() {
   std::lock_guard<std::mutex> lock(mutex);
   return std::exchange(notes, {});
+}
+
+static void loadPlugin(const std::string &path) {
+  DrawloomError *error = nullptr;
+  {
+    Unlocked unlocked;
+    error = drawloomLoadPlugin(path.c_str());
+  }
+  if (error)
+    raise(error);
 }
 
 using Sources = std::vector<std::pair<std::string, nb::bytes>>;
@@ -366,15 +382,17 @@ static void addCompiler(nb::module_ &m) {
       .def(nb::init<const std::string &, const std::string &,
                     const std::optional<std::string> &, uint64_t,
                     const std::string &, uint64_t, bool, const std::string &,
-                    const std::string &>(),
+                    const std::string &, const std::vector<std::string> &>(),
            "target"_a, "isa"_a, "cache_folder"_a.none(), "cache_bytes"_a,
            "dump_phases_to"_a, "memory"_a = 0, "stores"_a = false,
            "memory_rates"_a = "", "plan"_a = "",
+           "insert_passes"_a = std::vector<std::string>(),
            "isa: names of instruction sets with commas between them. "
            "cache_folder: where programs are kept, \"\" for nowhere, None for "
            "the user's folder. cache_bytes: 0 for the default. dump_phases_to: "
            "a folder for the program in each phase, or \"\". memory, stores, "
-           "memory_rates, plan: as in DrawloomCompilerOptions.")
+           "memory_rates, plan, insert_passes: as in "
+           "DrawloomCompilerOptions.")
       .def("take_notes", &Compiler::takeNotes,
            "What compiling noted since this was last asked.")
       .def("compile", &compile, "sources"_a, "shapes"_a,
@@ -561,6 +579,10 @@ NB_MODULE(_drawloom, m) {
   addReport(m);
   addJax(m);
   addDevice(m);
+
+  m.def("load_plugin", &loadPlugin, "path"_a,
+        "Loads a library of dialects and passes into this process, for the "
+        "compilers that are made afterwards.");
 
   m.def("use_openmp", &findOpenMp,
         "Finds the threads that torch's own ops run on; calls run on them from "

@@ -66,7 +66,8 @@ struct Compiler {
   Compiler(const std::string &target, const std::string &isa,
            const std::optional<std::string> &cacheFolder, uint64_t cacheBytes,
            const std::string &dumpPhasesTo, uint64_t memory, bool stores,
-           const std::string &memoryRates, const std::string &plan);
+           const std::string &memoryRates, const std::string &plan,
+           const std::vector<std::string> &insertPasses);
   Compiler(const Compiler &) = delete;
   ~Compiler() { drawloomCompilerDestroy(handle); }
 

@@ -192,6 +192,30 @@ TEST(Embed, ShapeThatDoesNotFitIsAnError) {
   EXPECT_EQ(program.error().phase(), "shapes");
 }
 
+TEST(Embed, RefusesPassesThatAreUnknown) {
+  for (auto [passes, message] :
+       {std::pair("structred:cse", "'structred:cse' names no passes in front "
+                                   "of a phase: a phase (differentiated, "),
+        std::pair("structured:canonicalise", "; did you mean 'canonicalize'?"),
+        std::pair("structured:func.func(fuse-rosw)", "'fuse-rows'?")}) {
+    CompilerOptions options;
+    options.insertedPasses = {"structured:cse", passes};
+    Result<Compiler> compiler = Compiler::create(options);
+    ASSERT_FALSE(bool(compiler));
+    EXPECT_EQ(compiler.error().code(), DRAWLOOM_ERROR_CALL);
+    EXPECT_NE(compiler.error().message().find(message), std::string::npos)
+        << compiler.error().message();
+  }
+}
+
+TEST(Embed, RefusesAPluginThatIsNone) {
+  Result<void> loaded = loadPlugin("/none");
+  ASSERT_FALSE(bool(loaded));
+  EXPECT_EQ(loaded.error().code(), DRAWLOOM_ERROR_FILE);
+  EXPECT_EQ(loaded.error().message(),
+            "the plugin '/none' is not loaded: No such file or directory");
+}
+
 TEST(Embed, RefusesAnUnknownInstructionSet) {
   CompilerOptions options;
   options.isa = "avx3";
@@ -575,6 +599,21 @@ TEST(Cache, NoteThatThrowsDoesNotStopTheCompiler) {
   Result<Compiler> compiler = Compiler::create(options);
   EXPECT_EQ(twiceOfOne(compileText(*compiler, doubling, one)), 2);
   EXPECT_TRUE(called);
+}
+
+TEST(Cache, TellsInsertedPassesApart) {
+  Folder folder;
+  CompilerOptions options;
+  options.cacheFolder = folder.path;
+  size_t entries = 0;
+  for (const char *passes : {"structured:cse", "blocks:cse", "blocks:sccp"}) {
+    options.insertedPasses = {passes};
+    for (int i = 0; i < 2; ++i)
+      EXPECT_EQ(
+          twiceOfOne(compileText(*Compiler::create(options), doubling, one)),
+          2);
+    EXPECT_EQ(folder.files().size(), ++entries);
+  }
 }
 
 TEST(Cache, IsBoundedInSize) {

@@ -12,7 +12,6 @@
 #include "lib/Version.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "tools/drawloom-opt/EmulateKernels.h"
@@ -89,7 +88,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  mlir::registerAllPasses();
   drawloom::registerAllDialects(registry);
   drawloom::registerAllPasses();
   auto [input, output] = mlir::registerAndParseCLIOptions(

@@ -11,7 +11,6 @@
 #include "lib/Version.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-reduce/MlirReduceMain.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -22,7 +21,6 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  mlir::registerAllPasses();
   drawloom::registerAllDialects(registry);
   drawloom::registerAllPasses();
   mlir::MLIRContext context(registry);

@@ -10,7 +10,6 @@
 #include "lib/Compiler/Targets.h"
 #include "lib/RegisterAll.h"
 #include "lib/Version.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
 #include "llvm/ADT/SmallVector.h"
@@ -193,8 +192,7 @@ struct CommandLine {
       cl::desc("Keep the compiled program for the next run, in this folder "
                "(default: $DRAWLOOM_CACHE, else drawloom in the user's "
                "caches), and take it from there; not with --report, "
-               "--remarks-filter, --dump-phases-to, --plugin or "
-               "--insert-passes"),
+               "--remarks-filter or --dump-phases-to"),
       cl::value_desc("folder"), cl::ValueOptional, cl::cat(compiling)};
   cl::opt<std::string> from{
       "compile-from",
@@ -539,8 +537,7 @@ static Error readMeasuring(const CommandLine &line, Options &options) {
 static Error readCache(const CommandLine &line, Options &options) {
   // Whoever wants to see the compiler at work gets no finished program.
   if (line.cache.getNumOccurrences() && options.remarksFilter.empty() &&
-      !options.report && options.compile.dumpPhasesTo.empty() &&
-      options.plugins.empty() && options.compile.inserted.empty()) {
+      !options.report && options.compile.dumpPhasesTo.empty()) {
     std::string folder =
         line.cache.empty() ? DiskCache::defaultFolder() : line.cache.getValue();
     if (folder.empty())
@@ -558,7 +555,6 @@ Expected<Options> parseCommandLine(int argc, char **argv) {
   cl::SetVersionPrinter(printVersion);
   static CommandLine line;
   // Passes are named in options: --mlir-print-ir-after=fuse-rows.
-  mlir::registerAllPasses();
   drawloom::registerAllPasses();
   // Timing, printing and statistics of passes: --help-hidden lists them.
   mlir::registerPassManagerCLOptions();

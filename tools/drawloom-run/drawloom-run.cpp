@@ -275,8 +275,9 @@ static Error runProgram(Options &options) {
   mlir::DialectRegistry registry;
   drawloom::registerAllDialects(registry);
   for (const std::string &plugin : options.plugins)
-    if (Error error = loadPlugin(plugin, registry))
+    if (Error error = loadPlugin(plugin))
       return error;
+  options.compile.plugins = addPlugins(registry);
   report::Recorder recorder;
   mlir::MLIRContext context(registry);
   SourceMgr sources;

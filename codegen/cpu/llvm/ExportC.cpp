@@ -10,6 +10,7 @@
 #include "codegen/Artifact.h"
 #include "drawloom/runtime/Abi.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -116,18 +117,72 @@ static constexpr StringLiteral headerEnd = R"(
 #endif
 )";
 
+/// Whether a parameter of a function in the header cannot have this name: it is
+/// a word of C or C++, the header or what it includes may give it a meaning, or
+/// a common compiler defines it as a macro.
+static bool isTaken(StringRef name) {
+  static const StringSet<> words = {
+      // C, and what C++ adds to it.
+      "alignas", "alignof", "auto", "bool", "break", "case", "char", "const",
+      "constexpr", "continue", "default", "do", "double", "else", "enum",
+      "extern", "false", "float", "for", "goto", "if", "inline", "int", "long",
+      "nullptr", "register", "restrict", "return", "short", "signed", "sizeof",
+      "static", "static_assert", "struct", "switch", "thread_local", "true",
+      "typedef", "typeof", "typeof_unqual", "union", "unsigned", "void",
+      "volatile", "while", "and", "and_eq", "asm", "bitand", "bitor", "catch",
+      "class", "co_await", "co_return", "co_yield", "compl", "concept",
+      "consteval", "constinit", "const_cast", "decltype", "delete",
+      "dynamic_cast", "explicit", "export", "friend", "mutable", "namespace",
+      "new", "noexcept", "not", "not_eq", "operator", "or", "or_eq", "private",
+      "protected", "public", "reinterpret_cast", "requires", "static_cast",
+      "template", "this", "throw", "try", "typeid", "typename", "using",
+      "virtual", "wchar_t", "xor", "xor_eq",
+      // The header's own.
+      "arguments", "host", "memory",
+      // Macros of the C library and of compilers.
+      "I", "NULL", "errno", "linux", "unix"};
+  return words.contains(name) || name.starts_with_insensitive("drawloom") ||
+         any_of(ArrayRef<StringRef>{"_t", "_MAX", "_MIN", "_WIDTH"},
+                [&](StringRef end) { return name.ends_with(end); });
+}
+
+/// Returns a parameter's name in C that is not among `used`, and adds it there:
+/// the value's own name, as "w" or "layers_0_w" for "layers.0.w", or else its
+/// place, as "argument0".
+static std::string parameterName(StringRef name, const Twine &place,
+                                 StringSet<> &used) {
+  std::string text;
+  for (char c : name)
+    // C++ reserves names with two underscores in a row.
+    if (isAlnum(c))
+      text += c;
+    else if (!text.empty() && text.back() != '_')
+      text += '_';
+  if (text.empty())
+    text = place.str();
+  else if (isDigit(text.front()))
+    text = (place + "_" + text).str();
+  if (isTaken(text))
+    text += text.back() == '_' ? "0" : "_";
+  std::string unique = text;
+  for (unsigned i = 2; !used.insert(unique).second; ++i)
+    unique = text + (text.back() == '_' ? "" : "_") + utostr(i);
+  return unique;
+}
+
 static void exportFunction(raw_ostream &os, const Artifact::Entry &entry) {
   const Signature &signature = entry.signature;
   const std::string &name = signature.name;
   std::string parameters, pointers, takes, gives;
+  StringSet<> used;
   auto add = [&](ArrayRef<ValueType> types, StringRef kind, StringRef constant,
                  std::string &list) {
     for (auto [i, type] : enumerate(types)) {
+      std::string parameter = parameterName(type.name, kind + Twine(i), used);
       parameters +=
-          (constant + cType(type.element) + " *" + kind + Twine(i) + ", ")
-              .str();
-      pointers += ("(void *)" + kind + Twine(i) + ", ").str();
-      list += (list.empty() ? "" : ", ") + typeText(type);
+          (constant + cType(type.element) + " *" + parameter + ", ").str();
+      pointers += "(void *)" + parameter + ", ";
+      list += (list.empty() ? "" : ", ") + parameter + ": " + typeText(type);
     }
   };
   add(signature.arguments, "argument", "const ", takes);

@@ -1,5 +1,4 @@
-//===- ExportC.h - compiled programs for programs in C ---------- -*- C++
-//-*-===//
+//===- ExportC.h - compiled programs for programs in C ----------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -16,6 +15,7 @@ namespace drawloom::cpu {
 
 /// Returns a C99 and C++ header that declares the functions of an object file
 /// and calls them on the caller's thread, or on any host (see runtime/Abi.h).
+/// Parameters have the names that the program gives (`drawloom.name`).
 /// The header does not include any of Drawloom's. Refuses names that are
 /// invalid in C.
 llvm::Expected<std::string> exportHeader(const Artifact::Variant &variant);

@@ -13,6 +13,9 @@ import pytest
 
 from support.runner import BUILD, ROOT, SANITIZED
 
+# Its name has the version of the interface.
+LIBRARY = (BUILD / "lib/libdrawloom.so").resolve()
+
 
 def blocks(page):
     return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
@@ -73,12 +76,12 @@ def test_the_package_holds_what_it_needs_and_no_more(installed):
     sources = ROOT / "python" / "drawloom"
     wanted = {str(path.relative_to(sources)) for path in sources.rglob("*") if path.suffix == ".py" or path.name == "py.typed"}
     extension, = (name for name in held if name.startswith("_drawloom.") and name.endswith(".so"))
-    assert held == wanted | {extension, "_drawloom.pyi", "libdrawloom.so"}
+    assert held == wanted | {extension, "_drawloom.pyi", LIBRARY.name}
     assert {path.name.partition("-")[0] for path in installed.iterdir()} == {"drawloom"}
 
 
 def test_the_package_takes_the_library_of_the_build(installed):
-    assert (installed / "drawloom/libdrawloom.so").read_bytes() == (BUILD / "lib/libdrawloom.so").read_bytes()
+    assert (installed / "drawloom" / LIBRARY.name).read_bytes() == LIBRARY.read_bytes()
 
 
 def test_the_source_distribution_holds_the_tree(tmp_path):

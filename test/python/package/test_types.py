@@ -23,6 +23,8 @@ import numpy as np
 module: drawloom.Module = drawloom.compile(["text", b"bytecode", pathlib.Path("a.mlir")], threads=2, cache=pathlib.Path("x"))
 loss: drawloom.Function = module.loss
 y = loss(np.ones(3), 2.0, out=np.empty(3), threads=1)
+drawloom.load_plugin(pathlib.Path("smooth.so"))
+module = drawloom.compile("text", insert_passes=["structured:cse"])
 gradient: drawloom.Function = drawloom.grad(module, "loss", wrt=(0, 1), order=2)
 shapes: list[tuple[str, tuple[int, ...]]] = gradient.arguments
 kept: int = drawloom.cache.info().entries + drawloom.cache.export("x.tar")
@@ -39,6 +41,7 @@ encode = drawloom.jax.frequency_encode(np.ones((2, 3)), octaves=4)
 WRONG = [
     ("drawloom.compile(3)", 'Argument 1 to "compile" has incompatible type "int"'),
     ('drawloom.compile("x", threads="2")', 'Argument "threads" to "compile" has incompatible type "str"'),
+    ('drawloom.compile("x", insert_passes=1)', 'Argument "insert_passes" to "compile" has incompatible type "int"'),
     ('drawloom.compile("x", "f")', 'Too many positional arguments for "compile"'),
     ('drawloom.compile("x").f("text")', 'Argument 1 to "__call__" of "Function" has incompatible type "str"'),
     ('drawloom.compile("x").f.nonsense', '"Function" has no attribute "nonsense"'),
