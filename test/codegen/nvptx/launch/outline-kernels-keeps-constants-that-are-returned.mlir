@@ -5,7 +5,7 @@
 // RUN: drawloom-opt %s --nvptx-outline-kernels --verify-semantics | FileCheck %s
 
 // Memory has to be written with them, by a kernel of their own; not with what is not defined.
-// CHECK-LABEL: func.func private @f_0() -> tensor<4xf32> attributes {drawloom.kernel}
+// CHECK-LABEL: func.func private @f_0() -> tensor<4xf32> attributes {drawloom.kernel, drawloom.kernel_of = "f"}
 // CHECK: arith.constant dense<1.000000e+00>
 // CHECK-LABEL: func.func @f()
 // CHECK: call @f_0()
