@@ -16,7 +16,7 @@ import drawloom.torch as dt
 from backend_checks import EAGER, assert_same, fresh, gradients, small  # noqa: F401
 from drawloom import ops
 from drawloom.torch import _backend
-from models_torch import MODELS
+from drawloom_bench.programs.models import MODELS
 from runner import run
 
 

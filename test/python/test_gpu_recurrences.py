@@ -9,19 +9,18 @@ import json
 import os
 import re
 import subprocess
-import sys
 
 import pytest
 
 from runner import BUILD, ROOT
 
 pytest.importorskip("triton")
-import fla_kernels  # noqa: E402
-import gpu_triton  # noqa: E402
+from drawloom_bench.counts import fla as fla_kernels  # noqa: E402
+from drawloom_bench.counts import triton as gpu_triton  # noqa: E402
 
 
 def script(*arguments):
-    return subprocess.run([sys.executable, ROOT / "benchmarks/gpu_recurrences.py", *map(str, arguments)], capture_output=True, text=True,
+    return subprocess.run([ROOT / "benchmarks/drawloom-bench", "gpu-recurrences", *map(str, arguments)], capture_output=True, text=True,
                           env={**os.environ, "DRAWLOOM_BUILD_DIR": str(BUILD)})
 
 

@@ -10,7 +10,6 @@ import pytest
 torch = pytest.importorskip("torch")
 import drawloom  # noqa: E402
 import runner  # noqa: E402
-import sass  # noqa: E402
 from drawloom import ops  # noqa: E402
 from drawloom.torch import (  # noqa: E402
     Graph,
@@ -18,6 +17,7 @@ from drawloom.torch import (  # noqa: E402
     message_passing,
 )
 from drawloom.torch import nn as ours  # noqa: E402
+from drawloom_bench.counts import sass  # noqa: E402
 from graph_references import assert_accurate  # noqa: E402
 
 NODES, EDGES, RELATIONS = 40, 150, 3
