@@ -221,6 +221,6 @@ def picture(results):
 def pages(results, architectures):
     """By file, what it should hold now."""
     return {PAGE: replaced(PAGE.read_text(), "summary", summary(results), "gpu-kernels"),
-            TABLES: "# The GPU kernels, counted\n\nWritten by `drawloom-bench gpu-kernels`; `docs/gpu-kernels.md` says what each column is.\n\n"
+            TABLES: "# The GPU kernels, counted\n\nWritten by `benchmarks/drawloom-bench gpu-kernels`; `docs/gpu-kernels.md` says what each column is.\n\n"
                     + tables(results, architectures),
             OVERVIEW: replaced(OVERVIEW.read_text(), "kernel table", overview(results), "gpu-kernels"), PICTURE: picture(results)}

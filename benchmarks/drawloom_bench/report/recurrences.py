@@ -168,7 +168,7 @@ def pages(results, cells, architectures):
         detail += [f"### {arch}: ours, a token and head\n", our_table(results, cells, arch),
                    f"### {arch}: flash-linear-attention's kernels, a token and head\n", their_table(results, cells, arch)]
     return {PAGE: text,
-            TABLES: "# Linear recurrences on GPUs, counted\n\nWritten by `drawloom-bench gpu-recurrences`; `docs/gpu-recurrences.md` says what each "
+            TABLES: "# Linear recurrences on GPUs, counted\n\nWritten by `benchmarks/drawloom-bench gpu-recurrences`; `docs/gpu-recurrences.md` says what each "
                     "column is. *other* is what is in no\ngroup: arithmetic, addresses, moves, barriers, branches. *bytes* are those of a "
                     "kernel's tensors.\n\n" + "\n".join(detail)}
 

@@ -1,7 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The cases of the models suite: training steps of models that are written in plain PyTorch (models_torch.py), compiled by
+"""The cases of the models suite: training steps of models that are written in plain PyTorch (programs/models.py), compiled by
 torch.compile(model, backend="drawloom"), by torch.compile alone, and not compiled. A step is the loss and the gradients of all parameters.
 
 Operations are those of products and attention, as torch.utils.flop_counter counts them; bytes are those of parameters and arguments.
