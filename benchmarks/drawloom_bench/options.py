@@ -23,7 +23,7 @@ def chosen(options, those, name=lambda one: one.key):
     """Those that --only names, all where it is left out."""
     found = [one for one in those if any(word in name(one) for word in options.only.split(","))]
     if not found:
-        raise BenchError(f"--only: nothing has '{options.only}' in its name; names are like '{name(next(iter(those)))}'")
+        raise BenchError(f"no case has '{options.only}' in its name; names are like '{name(next(iter(those)))}'")
     return found
 
 

@@ -8,15 +8,14 @@ import hashlib
 import json
 import pathlib
 import shutil
-import subprocess
 import tempfile
 
 import numpy as np
 
+from drawloom_bench import BenchError, processes
 from drawloom_bench.gpu import checks, packed, runtime, watch
 from drawloom_bench.gpu.driver import FAILED
 from drawloom_bench.gpu.inventory import find_ptxas
-from drawloom_bench.gpu.runtime import RunError
 
 ASSEMBLE_SECONDS = 60
 NEW = np.uint8(0xFF)  # What new memory of the emulated driver holds.
@@ -49,10 +48,7 @@ def assembled(ptxas, level):
         source, target = folder / kernel["ptx"], folder / kernel["ptx"].replace(".ptx", ".cubin")
         old = digest(source.read_bytes())
         target.unlink(missing_ok=True)
-        done = subprocess.run([ptxas, f"-arch={architecture}", f"-O{level}", str(source), "-o", str(target)], capture_output=True, text=True,
-                              timeout=ASSEMBLE_SECONDS)
-        if done.returncode:
-            raise RunError(f"ptxas -O{level}: {(done.stderr.splitlines() or ['no message'])[0][:200]}")
+        processes.called(ptxas, f"-arch={architecture}", f"-O{level}", source, "-o", target, seconds=ASSEMBLE_SECONDS)
         kernel["cubin"] = kernel["ptx"].replace(".ptx", ".cubin")
         # The emulated driver finds what to run by the image.
         module = source.parent / f"{old}.mlir"
@@ -117,7 +113,7 @@ def explain(driver, item, record, setting_modules):
                     again.environment.update(setting_modules([pathlib.Path(again.request["bundle"]), folder]))
                 elif item.request["do"] == "load" and way == "again":
                     again.request.update(copy.deepcopy(item.request))
-            except (OSError, RunError, subprocess.TimeoutExpired) as error:
+            except (OSError, BenchError) as error:
                 found[way] = f"not possible: {str(error).splitlines()[0][:200]}"
                 continue
             details[way] = driver.alone(again)

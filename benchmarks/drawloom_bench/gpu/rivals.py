@@ -19,11 +19,12 @@ import warnings
 
 import numpy as np
 
+from drawloom_bench import BenchError
 from drawloom_bench.gpu import cases, timing, watch
 from drawloom_bench.gpu.device import Cuda, torch_on_device
 
 
-class RivalError(RuntimeError):
+class RivalError(BenchError):
     pass
 
 

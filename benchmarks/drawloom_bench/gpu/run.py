@@ -185,10 +185,7 @@ def main(options):
         results = driver.read(options.read)
         print(reports.whole(results))
         return 0
-    try:
-        rivals.Folders(options.flashkat, options.fla).check()
-    except rivals.RivalError as error:
-        raise RunError(error) from None
+    rivals.Folders(options.flashkat, options.fla).check()
     if options.pack:
         write_pack(options)
         return 0

@@ -1,11 +1,7 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The block programs' counterparts in PyTorch, as its users write them.
-
-Each function takes torch tensors in the form that PyTorch likes best and returns
-a callable without arguments that does the work once.
-"""
+"""The block programs' counterparts in PyTorch, as its users write them, on tensors in the form that PyTorch likes best."""
 
 import torch
 
@@ -17,18 +13,6 @@ def rational(x, a, b):
     return p / (1 + q.abs())
 
 
-def rational_backward(x, dy, a, b, compiled):
-    """Backward alone: forward and backward together, less forward, is what a caller subtracts."""
-    x, a, b = (t.clone().requires_grad_() for t in (x, a, b))
-    forward = torch.compile(rational) if compiled else rational
-
-    def both():
-        x.grad = a.grad = b.grad = None
-        forward(x, a, b).backward(dy)
-
-    return both, lambda: forward(x, a, b)
-
-
 def mlp(x, *parameters):
     last = len(parameters) - 2
     for i in range(0, len(parameters), 2):
@@ -37,31 +21,7 @@ def mlp(x, *parameters):
     return x
 
 
-def mlp_forward(x, parameters, compiled):
-    forward = torch.compile(mlp) if compiled else mlp
-
-    def run():
-        with torch.no_grad():
-            forward(x, *parameters)
-
-    return run
-
-
-def mlp_both(x, dy, parameters, compiled):
-    x = x.clone().requires_grad_()
-    parameters = [p.clone().requires_grad_() for p in parameters]
-    forward = torch.compile(mlp) if compiled else mlp
-
-    def run():
-        x.grad = None
-        for p in parameters:
-            p.grad = None
-        forward(x, *parameters).backward(dy)
-
-    return run
-
-
-def gla_chunks(q, k, v, g, state):
+def gla(q, k, v, g, state):
     """The usual form: one reference gate for each chunk of 64 tokens."""
     heads, tokens, width = q.shape
     chunks = tokens // 64
@@ -79,17 +39,7 @@ def gla_chunks(q, k, v, g, state):
     return torch.stack(outputs, 1).reshape(heads, tokens, width), state
 
 
-def gla(q, k, v, g, state, compiled):
-    forward = torch.compile(gla_chunks) if compiled else gla_chunks
-    return lambda: forward(q, k, v, g, state)
-
-
-def sparse(matrix, x):
-    """torch's own sparse product, which is MKL's for CSR and BSR."""
-    return lambda: matrix @ x
-
-
-def rgcn_layer(x, w, w0, b, edges):
+def rgcn(x, w, w0, b, edges):
     """Sums of neighbours by relation, then the product: the better of the two orders here."""
     y = torch.addmm(b, x, w0)
     for r, (source, target, coefficient) in enumerate(edges):
@@ -99,15 +49,5 @@ def rgcn_layer(x, w, w0, b, edges):
     return y
 
 
-def rgcn(x, w, w0, b, edges, compiled):
-    forward = torch.compile(rgcn_layer) if compiled else rgcn_layer
-    return lambda: forward(x, w, w0, b, edges)
-
-
-def lora_product(x, w, a, b):
+def lora(x, w, a, b):
     return x @ w + (x @ a) @ (2.0 * b)
-
-
-def lora(x, w, a, b, compiled):
-    forward = torch.compile(lora_product) if compiled else lora_product
-    return lambda: forward(x, w, a, b)

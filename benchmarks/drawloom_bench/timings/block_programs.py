@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -22,6 +21,7 @@ import tempfile
 import warnings
 
 import numpy as np
+import torch
 
 import dense
 import inputs
@@ -29,7 +29,8 @@ import irregular
 from drawloom_bench import options as common
 from drawloom_bench import processes, timing
 from drawloom_bench.report import tables
-from drawloom_bench.suites.case import torch_of
+from drawloom_bench.rivals import block_programs as rivals
+from drawloom_bench.suites.case import torch_of, torch_run
 
 MLP_WIDTHS = (32, 64, 64, 64, 64, 16)
 
@@ -43,64 +44,58 @@ class Program:
 
     def __init__(self, module, entry, arguments, flops, rivals, target=""):
         self.module, self.entry, self.arguments, self.flops = module, entry, arguments, flops
+        # Name -> callable, or (callable, callable to subtract).
         self.rivals, self.target = rivals, target
 
 
-def group_rational_backward(rng):
-    from drawloom_bench.rivals import block_programs as rivals
+def ways(function, inputs, cotangent=None):
+    """The rivals that all but MKL's programs have."""
+    return {"eager": torch_run(function, inputs, cotangent), "compile": torch_run(torch.compile(function), inputs, cotangent)}
 
+
+def group_rational_backward(rng):
     rows, groups, width = 8192, 8, 96
     arguments = inputs.group_rational(rng, rows, groups, width)
     x, dy, a, b = torch_of(arguments)
     x, dy = (t.reshape(rows, groups, width) for t in (x, dy))
+    compiled = torch.compile(rivals.rational)
+    # Backward alone: forward and backward together, less forward with all that it keeps.
+    kept = [t.clone().requires_grad_() for t in (x, a, b)]
+    alone = {"eager": lambda: rivals.rational(*kept), "compile": lambda: compiled(*kept)}
     return Program(dense.group_rational_backward(rows, groups, width, 64), "group_rational_backward", arguments,
                    60 * rows * groups * width,
-                   {"eager": rivals.rational_backward(x, dy, a, b, False),
-                    "compile": rivals.rational_backward(x, dy, a, b, True)}, "5 x compile")
+                   {name: (both, alone[name]) for name, both in ways(rivals.rational, (x, a, b), dy).items()}, "5 x compile")
 
 
 def mlp_forward(rng):
-    from drawloom_bench.rivals import block_programs as rivals
-
     rows = 1 << 17
     arguments = [inputs.normal(rng, rows, 32), *inputs.mlp_parameters(rng, MLP_WIDTHS)]
     x, *parameters = torch_of(arguments)
     return Program(dense.mlp_forward(rows), "mlp_forward", arguments, mlp_flops(rows),
-                   {"eager": rivals.mlp_forward(x, parameters, False),
-                    "compile": rivals.mlp_forward(x, parameters, True)}, "90 % of the roof")
+                   ways(rivals.mlp, (x, *parameters)), "90 % of the roof")
 
 
 def mlp_backward(rng):
-    from drawloom_bench.rivals import block_programs as rivals
-
     rows = 1 << 17
     arguments = [inputs.normal(rng, rows, 32), inputs.normal(rng, rows, 16), *inputs.mlp_parameters(rng, MLP_WIDTHS)]
     x, dy, *parameters = torch_of(arguments)
     # Forward (without its last layer), dX and dW. Rivals do the same work in forward and backward.
     flops = 3 * mlp_flops(rows) - 2 * rows * MLP_WIDTHS[-2] * MLP_WIDTHS[-1]
     return Program(dense.mlp_backward(rows, block_rows=2048), "mlp_backward", arguments, flops,
-                   {"eager": rivals.mlp_both(x, dy, parameters, False),
-                    "compile": rivals.mlp_both(x, dy, parameters, True)}, "87 % of the roof")
+                   ways(rivals.mlp, (x, *parameters), dy), "87 % of the roof")
 
 
 def gla(rng):
-    from drawloom_bench.rivals import block_programs as rivals
-
     heads, tokens = 8, 2048
     arguments = inputs.gla(rng, heads, [tokens])
     q, k, v, g, _, state = torch_of(arguments)
     # Both triangles of the scores, as a dense product computes them.
     flops = heads * tokens // 64 * 2 * 64**3 * 4
     return Program(irregular.gla(heads, tokens, 1), "gla", arguments, flops,
-                   {"eager": rivals.gla(q, k, v, g, state[0], False),
-                    "compile": rivals.gla(q, k, v, g, state[0], True)}, "2 x compile")
+                   ways(rivals.gla, (q, k, v, g, state[0])), "2 x compile")
 
 
 def rgcn(rng):
-    import torch
-
-    from drawloom_bench.rivals import block_programs as rivals
-
     nodes, edges, relations, width = 16384, 262144, 8, 64
     source, target, relation = inputs.random_graph(rng, nodes, edges, relations, empty=[5])
     target[: edges // 64] = 77  # a hub
@@ -114,28 +109,20 @@ def rgcn(rng):
     # A product for each (block of 16 nodes, relation) that has edges, and the sums.
     flops = 2 * nodes * width * width * relations + 2 * edges * width
     return Program(irregular.rgcn(**sizes), "rgcn", arguments, flops,
-                   {"eager": rivals.rgcn(x, w, w0, b, parts, False), "compile": rivals.rgcn(x, w, w0, b, parts, True)})
+                   ways(rivals.rgcn, (x, w, w0, b, parts)))
 
 
 def csr(rng):
-    import torch
-
-    from drawloom_bench.rivals import block_programs as rivals
-
     rows, stored, width = 16384, 262144, 64
     starts, columns = inputs.compressed_rows(rng, rows, rows, stored)
     arguments = [inputs.normal(rng, stored), starts, columns, inputs.normal(rng, rows, width)]
     values, starts, columns, x = torch_of(arguments)
     matrix = torch.sparse_csr_tensor(starts, columns, values, (rows, rows))
     return Program(irregular.csr(rows, rows, stored, width, 64), "csr", arguments, 2 * stored * width,
-                   {"MKL": rivals.sparse(matrix, x)}, "2 x MKL")
+                   {"MKL": lambda: matrix @ x}, "2 x MKL")
 
 
 def block_sparse(rng):
-    import torch
-
-    from drawloom_bench.rivals import block_programs as rivals
-
     blocks, size, width = 128, 32, 64
     stored = blocks * blocks // 10
     starts, columns = inputs.compressed_rows(rng, blocks, blocks, stored)
@@ -146,18 +133,16 @@ def block_sparse(rng):
     values, starts, columns, x = torch_of(arguments)
     matrix = torch.sparse_bsr_tensor(starts, columns, values, (blocks * size, blocks * size))
     return Program(irregular.block_sparse(blocks, blocks, stored, size, width), "block_sparse", arguments,
-                   2 * stored * size * size * width, {"MKL": rivals.sparse(matrix, x)})
+                   2 * stored * size * size * width, {"MKL": lambda: matrix @ x})
 
 
 def lora(rng):
-    from drawloom_bench.rivals import block_programs as rivals
-
     rows, width, rank = 4096, 512, 16
     arguments = [inputs.normal(rng, rows, width), inputs.normal(rng, width, width, scale=0.05),
                  inputs.normal(rng, width, rank, scale=0.05), inputs.normal(rng, rank, width)]
     tensors = torch_of(arguments)
     return Program(dense.lora(rows, width, width, rank), "lora", arguments, 2 * rows * width * (width + 2 * rank),
-                   {"eager": rivals.lora(*tensors, False), "compile": rivals.lora(*tensors, True)})
+                   ways(rivals.lora, tensors))
 
 
 PROGRAMS = {
@@ -170,6 +155,13 @@ PROGRAMS = {
     "block-sparse": block_sparse,
     "csr": csr,
 }
+
+
+def rival_time(rival, runs):
+    """Milliseconds; of a pair, the first less the second."""
+    if isinstance(rival, tuple):
+        return rival_time(rival[0], runs) - rival_time(rival[1], runs)
+    return timing.least({"": rival}, runs)[""]
 
 
 def drawloom_time(program, folder, runs, threads):
@@ -190,16 +182,13 @@ def measure(name, options):
         (folder / "program.mlir").write_text(program.module)
         for i, array in enumerate(program.arguments):
             np.save(folder / f"{i}.npy", array)
-        for _ in range(3):
-            for rival in rivals.values():
-                rival()
         for _ in range(options.rounds):
             ours = drawloom_time(program, folder, options.runs, options.threads)
             row["ms"] = min(row["ms"], float(ours["min_ms"]))
             row["roof_gflops"] = max(row["roof_gflops"], float(ours["gflops_roof"]))
             row["compile_s"] = float(ours["compile_s"])
             for key, rival in rivals.items():
-                row["rivals_ms"][key] = min(row["rivals_ms"][key], timing.least({key: rival}, options.runs)[key])
+                row["rivals_ms"][key] = min(row["rivals_ms"][key], rival_time(rival, options.runs))
     row["gflops"] = row["gflop"] / row["ms"] * 1e3
     row["ratios"] = {key: ms / row["ms"] for key, ms in row["rivals_ms"].items()}
     return row
@@ -228,8 +217,6 @@ def main(options):
     if options.allocator == "tuned":
         processes.restart_with(processes.TUNED)
     warnings.filterwarnings("ignore", message="Sparse")
-    import torch
-
     torch.set_num_threads(options.threads)
     rows = []
     for name in options.programs or PROGRAMS:
