@@ -133,4 +133,4 @@ def test_an_unknown_cell_is_an_error(tmp_path):
     done = script("--check", "--only=nothing like it")
     assert done.returncode == 2 and "no case has 'nothing like it' in its name; names are like" in done.stderr
     done = script("--check", "--against", tmp_path / "none.json")
-    assert done.returncode == 1 and "has no results to compare with; write them with --write" in done.stderr
+    assert done.returncode == 2 and "has no results to compare with; write them with --write" in done.stderr
