@@ -1,4 +1,4 @@
-//===- runner.cpp - runs the launch plan of a bundle, for ctypes ----------===//
+//===- gpu_runner.cpp - runs the launch plan of a bundle, for ctypes ------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

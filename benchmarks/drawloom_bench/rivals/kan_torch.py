@@ -46,13 +46,15 @@ def mean_squares(y, t):
     return torch.mean((y - t) ** 2)
 
 
-def loss_gradients(forward, loss_of, x, t, parameters, compiled):
-    parameters = [p.clone().requires_grad_() for p in parameters]
-
+def loss_function(forward, loss_of, compiled):
     def loss(x, t, *parameters):
         return loss_of(forward(x, *parameters), t)
 
-    loss = torch.compile(loss) if compiled else loss
+    return torch.compile(loss) if compiled else loss
+
+
+def loss_gradients(forward, loss_of, x, t, parameters, compiled):
+    parameters, loss = [p.clone().requires_grad_() for p in parameters], loss_function(forward, loss_of, compiled)
 
     def run():
         value = loss(x, t, *parameters)
@@ -65,11 +67,7 @@ def step(forward, loss_of, x, t, parameters, rate, compiled):
     """A step of Adam. Its parameters move from run to run."""
     parameters = [p.clone().requires_grad_() for p in parameters]
     optimizer = torch.optim.Adam(parameters, lr=rate, betas=(ADAM["beta1"], ADAM["beta2"]), eps=ADAM["epsilon"], fused=True)
-
-    def loss(x, t, *parameters):
-        return loss_of(forward(x, *parameters), t)
-
-    loss = torch.compile(loss) if compiled else loss
+    loss = loss_function(forward, loss_of, compiled)
 
     def run():
         value = loss(x, t, *parameters)

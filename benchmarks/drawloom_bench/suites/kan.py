@@ -75,8 +75,9 @@ def rational_case(train):
     return Case("rational forward", 21 * values, 8 * values, make, "1.0 x jax, 1.7 x compile", FORWARD_RTOL)
 
 
-def mlp_case(name, task, rows, widths, activation, goal, encode=None, loss="mse", rate=1e-3):
-    """task: forward, train (from a given dy), gradients (of a loss), step (with Adam)."""
+def mlp_case(name, task, rows, widths, activation, goal, encode=None, loss="mse", rate=1e-3, ours=None):
+    """task: forward, train (from a given dy), gradients (of a loss), step (with Adam). `ours` makes another step of Drawloom, of x, y, the
+    parameters and the rate."""
     mlp = programs.Mlp(rows, widths, activation, encode and encode["mlir"], loss)
     products = 2 * rows * sum(n * m for n, m in zip(widths, widths[1:]))
     hidden = rows * sum(widths[1:-1]) if activation == "rational" else 0
@@ -97,7 +98,7 @@ def mlp_case(name, task, rows, widths, activation, goal, encode=None, loss="mse"
         x = rng.random((rows, 2), dtype=np.float32) if encode else normal(rng, rows, widths[0])
         parameters = parameters_of(mlp, rng)
         y = rng.integers(0, widths[-1], rows).astype(np.int32) if loss != "mse" else normal(rng, rows, widths[-1])
-        module = embedded.Module(programs.only(mlp.text(), task), options.isa)
+        module = None if ours else embedded.Module(programs.only(mlp.text(), task), options.isa)
         forward = kan_torch.network(activation, encode and encode["torch"]())
         jforward = kan_jax.forward_of(activation, encode and encode["jax"]())
         tx, ty, *tp = torch_of([x, y, *parameters])
@@ -126,11 +127,12 @@ def mlp_case(name, task, rows, widths, activation, goal, encode=None, loss="mse"
                 "compile": kan_torch.loss_gradients(forward, losses[0], tx, ty, tp, True),
                 "jax": kan_jax.loss_gradients(jforward, losses[1], jx, jy, jp),
             }
-        zeros = [np.zeros_like(p) for p in parameters] * 2
-        run = module.step.bind([x, y, np.float32(rate), np.int64(1), *parameters, *zeros], options.threads)
+        if not ours:
+            zeros = [np.zeros_like(p) for p in parameters] * 2
+            run = module.step.bind([x, y, np.float32(rate), np.int64(1), *parameters, *zeros], options.threads)
         return {
-            # The loss and the parameters; every run is the first step.
-            "drawloom": lambda: run()[: 1 + len(parameters)],
+            # The loss and the parameters; every run of a module is the first step.
+            "drawloom": ours(tx, ty, tp, rate) if ours else lambda: run()[: 1 + len(parameters)],
             "eager": kan_torch.step(forward, losses[0], tx, ty, tp, rate, False),
             "compile": kan_torch.step(forward, losses[0], tx, ty, tp, rate, True),
             "jax": kan_jax.step(jforward, losses[1], jx, jy, jp, rate),
