@@ -174,8 +174,8 @@ def drawloom_time(program, folder, runs, threads):
 def measure(name, options):
     """One row of the table."""
     program = PROGRAMS[name](np.random.default_rng(0))
-    rivals = {k: v for k, v in program.rivals.items() if k not in options.without}
-    row = {"program": name, "gflop": program.flops * 1e-9, "target": program.target, "rivals_ms": dict.fromkeys(rivals, float("inf")),
+    beside = {k: v for k, v in program.rivals.items() if k not in options.without}
+    row = {"program": name, "gflop": program.flops * 1e-9, "target": program.target, "rivals_ms": dict.fromkeys(beside, float("inf")),
            "ms": float("inf"), "roof_gflops": 0.0}
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
@@ -187,7 +187,7 @@ def measure(name, options):
             row["ms"] = min(row["ms"], float(ours["min_ms"]))
             row["roof_gflops"] = max(row["roof_gflops"], float(ours["gflops_roof"]))
             row["compile_s"] = float(ours["compile_s"])
-            for key, rival in rivals.items():
+            for key, rival in beside.items():
                 row["rivals_ms"][key] = min(row["rivals_ms"][key], rival_time(rival, options.runs))
     row["gflops"] = row["gflop"] / row["ms"] * 1e3
     row["ratios"] = {key: ms / row["ms"] for key, ms in row["rivals_ms"].items()}
