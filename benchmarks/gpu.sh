@@ -4,8 +4,4 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Checks and times our kernels on a GPU. benchmarks/gpu.sh --help teaches.
-set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-python=$here/../.venv/bin/python
-[ -x "$python" ] || python=python3
-PYTHONPATH=$here${PYTHONPATH:+:$PYTHONPATH} exec "$python" -m gpu "$@"
+exec "$(dirname "${BASH_SOURCE[0]}")/drawloom-bench" gpu "$@"

@@ -9,7 +9,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 import drawloom  # noqa: E402
-import sass  # noqa: E402
 from drawloom import ops  # noqa: E402
 from drawloom.torch import (  # noqa: E402
     Graph,
@@ -17,6 +16,7 @@ from drawloom.torch import (  # noqa: E402
     message_passing,
 )
 from drawloom.torch import nn as ours  # noqa: E402
+from drawloom_bench.counts import sass  # noqa: E402
 from support import runner  # noqa: E402
 from support.graph_references import assert_accurate  # noqa: E402
 

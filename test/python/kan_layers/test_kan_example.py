@@ -73,9 +73,8 @@ def test_all_ways_give_the_same_loss_and_gradients(modules):
     import argparse
 
     import problem
-    import times
-
     import rivals
+    import times
 
     points = problem.points(64, 1).astype("float32")
     network = times.network_of(argparse.Namespace(seed=1, width=10, layers=1, grid=5))

@@ -6,14 +6,11 @@
 import hashlib
 import json
 import re
-import sys
 
 import pytest
 
+from drawloom_bench.programs import gpu as gpu_programs
 from support.runner import ROOT, tool
-
-sys.path.insert(0, str(ROOT / "benchmarks"))
-import gpu_programs  # noqa: E402
 
 # In the nvvm dialect, and in PTX.
 SPELLINGS = {

@@ -6,7 +6,6 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
 
@@ -22,12 +21,12 @@ func.func @double(%x: tensor<256x32xf32>) -> tensor<256x32xf32> {
 
 
 def script(*arguments):
-    return subprocess.run([sys.executable, ROOT / "benchmarks" / arguments[0], *map(str, arguments[1:])], capture_output=True,
+    return subprocess.run([ROOT / "benchmarks/drawloom-bench", "gpu-kernels", *map(str, arguments)], capture_output=True,
                           text=True, env={**os.environ, "DRAWLOOM_BUILD_DIR": str(BUILD)})
 
 
 def test_no_cell_of_the_table_got_worse():
-    done = script("gpu_kernels.py", "--check", "--quick")
+    done = script("--check", "--quick")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -47,7 +46,7 @@ def better(results, cell, value):
 def test_a_worse_cell_is_named(tmp_path, cell, value, complaint):
     stored = json.loads((ROOT / "benchmarks/results/gpu-kernels.json").read_text())
     (tmp_path / "better.json").write_text(json.dumps(better(stored, cell, value)))
-    done = script("gpu_kernels.py", "--check", "--quick", "--only=MLP", "--against", tmp_path / "better.json")
+    done = script("--check", "--quick", "--only=MLP", "--against", tmp_path / "better.json")
     assert done.returncode == 1 and complaint in done.stdout, done.stdout + done.stderr
 
 

@@ -1,22 +1,19 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Kernels that are broken one place at a time are reported; benchmarks/gpu_mutations.py does it for all programs."""
+"""Kernels that are broken one place at a time are reported; `drawloom-bench gpu-mutations` does it for all programs."""
 
 import subprocess
-import sys
 
-import gpu_mutations  # noqa: E402
-from on_gpus import mutations  # noqa: E402
+from drawloom_bench.counts import mutations as gpu_mutations
+from on_gpus import mutations
 from support.emulated_driver import needs_driver
 from support.runner import ROOT
-
-SCRIPT = ROOT / "benchmarks" / "gpu_mutations.py"
 
 
 @needs_driver
 def test_the_emulator_reports_changes_of_some_programs():
-    done = subprocess.run([sys.executable, SCRIPT, "--quick", "--check"], capture_output=True, text=True)
+    done = subprocess.run([ROOT / "benchmarks/drawloom-bench", "gpu-mutations", "--quick", "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{len(gpu_mutations.QUICK)} of" in done.stdout
 

@@ -9,19 +9,18 @@ import json
 import os
 import re
 import subprocess
-import sys
 
 import pytest
 
 from support.runner import BUILD, ROOT
 
 pytest.importorskip("triton")
-import fla_kernels  # noqa: E402
-import gpu_triton  # noqa: E402
+from drawloom_bench.counts import fla as fla_kernels  # noqa: E402
+from drawloom_bench.counts import triton as gpu_triton  # noqa: E402
 
 
 def script(*arguments):
-    return subprocess.run([sys.executable, ROOT / "benchmarks/gpu_recurrences.py", *map(str, arguments)], capture_output=True, text=True,
+    return subprocess.run([ROOT / "benchmarks/drawloom-bench", "gpu-recurrences", *map(str, arguments)], capture_output=True, text=True,
                           env={**os.environ, "DRAWLOOM_BUILD_DIR": str(BUILD)})
 
 
@@ -132,6 +131,6 @@ def test_what_the_package_raises_is_passed_on(recording):
 
 def test_an_unknown_cell_is_an_error(tmp_path):
     done = script("--check", "--only=nothing like it")
-    assert done.returncode == 1 and "no cell has 'nothing like it' in its name; names are like" in done.stderr
+    assert done.returncode == 2 and "no case has 'nothing like it' in its name; names are like" in done.stderr
     done = script("--check", "--against", tmp_path / "none.json")
-    assert done.returncode == 1 and "has no results to compare with; write them with --write" in done.stderr
+    assert done.returncode == 2 and "has no results to compare with; write them with --write" in done.stderr

@@ -9,13 +9,13 @@ import sys
 import numpy as np
 import pytest
 
-import gpu_page  # noqa: E402
-import gpu_programs  # noqa: E402
-import gpu_triton  # noqa: E402
-import gpu_turns  # noqa: E402
-import sass  # noqa: E402
-from gpu import rivals  # noqa: E402
-from gpu_recurrence_cells import Cell  # noqa: E402
+from drawloom_bench.counts import sass  # noqa: E402
+from drawloom_bench.counts import triton as gpu_triton  # noqa: E402
+from drawloom_bench.counts import turns as gpu_turns  # noqa: E402
+from drawloom_bench.gpu import rivals  # noqa: E402
+from drawloom_bench.programs import gpu as gpu_programs  # noqa: E402
+from drawloom_bench.programs.gpu_recurrences import Cell  # noqa: E402
+from drawloom_bench.report import kernels as gpu_page  # noqa: E402
 from support.runner import ROOT
 
 # A loop of two loads and an inner one of one load, as nvdisasm prints them.
@@ -232,7 +232,7 @@ def test_every_case_names_its_rivals(tmp_path, key, names):
 def test_torchs_programs_compute_what_ours_do(monkeypatch, key):
     """Rivals and references are two ways to the same numbers."""
     torch = pytest.importorskip("torch")
-    from gpu import cases, checks, reference
+    from drawloom_bench.gpu import cases, checks, reference
     case = next(case for case in cases.all_cases() if case.key == key)
     case.rows = case.small
     monkeypatch.setattr(torch.Tensor, "cuda", lambda tensor: tensor)

@@ -1,13 +1,13 @@
 # Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
 # See LICENSE for license information.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""benchmarks/sass.py: the mix of instructions of machine code."""
+"""`drawloom-bench sass`: the mix of instructions of machine code."""
 
 import pathlib
 
 import pytest
 
-import sass  # noqa: E402
+from drawloom_bench.counts import sass
 from support.runner import ROOT, tool
 
 TEXT = """

@@ -21,7 +21,7 @@ from support.emulated_driver import LIBRARY, needs_driver
 from support.runner import BUILD, ROOT
 
 sys.path.append(str(ROOT / "test" / "block-programs"))
-from gpu import cases, driver, fragments, hopper, pack, package, probes, reports, runtime, stages  # noqa: E402
+from drawloom_bench.gpu import cases, driver, fragments, hopper, pack, package, probes, reports, runtime, stages  # noqa: E402
 
 ADAMW, CSR, MLP, BACKWARD = "AdamW f32", "CSR product f32", "MLP 16 relu train bf16", "rational backward f32"
 FAILED = driver.FAILED
@@ -360,7 +360,7 @@ def test_the_middle_size_is_checked_against_torch(tmp_path):
 def test_the_reference_agrees_with_the_interpreter(tmp_path, key):
     """By formulas that share nothing."""
     pytest.importorskip("torch")
-    from gpu import checks, packed, reference
+    from drawloom_bench.gpu import checks, packed, reference
     case = case_of(key)
     program = tmp_path / "p.mlir"
     program.write_text(case.text(case.small))
@@ -519,8 +519,8 @@ def test_a_wrong_bias_of_a_network_in_bf16_is_wrong(tmp_path):
     with np.load(path) as stored:
         arguments = [stored[name] for name in stored.files]
     bias = next(i for i, array in enumerate(arguments) if array.shape == (16,))
-    import gpu_programs
-    from gpu.checks import as_float64
+    from drawloom_bench.gpu.checks import as_float64
+    from drawloom_bench.programs import gpu as gpu_programs
     wrong = as_float64(arguments[bias]).astype(np.float32)
     wrong[3] += 0.1
     arguments[bias] = gpu_programs.store(wrong, "bf16")

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """drawloom-image from outside: its options, files, errors and bits."""
 
-import importlib.util
+import argparse
 import re
 import signal
 import struct
@@ -13,6 +13,7 @@ import zlib
 import numpy as np
 import pytest
 
+from drawloom_bench.rivals import image_torch as torch_side
 from support.runner import BUILD, ROOT
 
 PROGRAM = BUILD / "bin/drawloom-image"
@@ -187,11 +188,6 @@ def losses(checkpoint):
 @pytest.mark.parametrize("encoding", ["grid", "frequency"])
 def test_training_follows_torch(tmp_path, activation, encoding):
     """Initial values, batches, gradients and Adam are those of torch."""
-    spec = importlib.util.spec_from_file_location(
-        "image_torch", ROOT / "benchmarks/image_torch.py"
-    )
-    torch_side = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(torch_side)
     width, height = 37, 23
     random = np.random.default_rng(5)
     pixels = random.integers(0, 256, (height, width, 3), dtype=np.uint8)
@@ -199,8 +195,10 @@ def test_training_follows_torch(tmp_path, activation, encoding):
     options = [f"--activation={activation}", f"--encoding={encoding}", "--steps=12"]
     result = run(tmp_path, f"--image={image}", *options)
     assert result.returncode == 0, result.stderr
+    parser = argparse.ArgumentParser()
+    torch_side.arguments(parser)
     _, expected, _ = torch_side.train(
-        pixels, torch_side.arguments([*options, "--batch=256"])
+        pixels, parser.parse_args([*options, "--batch=256"])
     )
     # Rounding differs; each step of Adam makes the difference larger.
     np.testing.assert_allclose(

@@ -9,7 +9,7 @@ import hashlib
 import numpy as np
 import pytest
 
-from gpu.device import Cuda, CudaError  # noqa: F401 (tests take both from here)
+from drawloom_bench.gpu.device import Cuda, CudaError  # noqa: F401 (tests take both from here)
 from support.runner import BUILD
 
 LIBRARY = BUILD / "emulated-driver" / "libcuda.so.1"

@@ -15,7 +15,7 @@ import drawloom
 import drawloom.torch as dt
 from drawloom import ops
 from drawloom.torch import _backend
-from models_torch import MODELS
+from drawloom_bench.programs.models import MODELS
 from support.runner import run
 from with_torch.backend_checks import EAGER, assert_same, fresh, gradients, small  # noqa: F401
 

@@ -1,0 +1,4 @@
+# Part of the Drawloom project, under the Apache License v2.0 with LLVM Exceptions.
+# See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What Drawloom is compared with: the same mathematics in PyTorch and JAX."""
