@@ -8,6 +8,8 @@
 
 #include "lib/Embed/Embed.h"
 #include "lib/RegisterAll.h"
+#include "mlir/Pass/PassManager.h"
+#include <mutex>
 
 using namespace drawloom;
 using namespace drawloom::embed;

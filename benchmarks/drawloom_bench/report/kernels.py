@@ -74,9 +74,9 @@ def averages(results, arch):
     if not ratios:
         return "no program has counts of both sides"
     clean = [value for key, value in ratios.items() if not spilled(results["triton"][key][arch])]
-    fewer = sum(value <= 1 for value in ratios.values())
-    return (f"{len(ratios)} programs, geometric mean {mean(list(ratios.values())):.2f}; ours are fewer in {fewer}. Of the {len(clean)} "
-            f"that Triton compiles without local memory: {mean(clean):.2f}")
+    not_more = sum(value <= 1 for value in ratios.values())
+    return (f"geometric mean {mean(list(ratios.values())):.2f} over {len(ratios)} programs; ours execute no more in {not_more}. Over the "
+            f"{len(clean)} programs that Triton compiles without local memory: {mean(clean):.2f}")
 
 
 def rival_cells(ours, theirs, rows):
@@ -89,7 +89,7 @@ def rival_cells(ours, theirs, rows):
 
 def overview(results):
     """What docs/gpu.md says of the table."""
-    return f"Ours over Triton's, {MAIN}: {averages(results, MAIN)}.\n"
+    return f"Instructions of our kernels divided by those of Triton's, {MAIN}: {averages(results, MAIN)}.\n"
 
 
 def summary(results):
@@ -107,7 +107,7 @@ def summary(results):
             f"{number(mean_width(row, 'loads'))} / {number(mean_width(row, 'stores'))}", ratio(row, "shared") or "-",
             *([given["us"]["sum"], given["binds"], given["roof"], share(row)] if given else ["-"] * 4),
             *rival_cells(row, theirs.get(MAIN), rows)]))
-    lines += ["", f"Ours over Triton's, {MAIN}: {averages(results, MAIN)}. A star: Triton's kernels use local memory."]
+    lines += ["", f"Instructions of our kernels divided by those of Triton's, {MAIN}: {averages(results, MAIN)}. A star: Triton's kernels use local memory."]
     for arch in sorted({arch for _, _, ours, _ in entries(results) for arch in ours} - {MAIN}):
         lines.append(f"\n{arch}: {averages(results, arch)}.")
     return "\n".join(lines) + "\n"

@@ -55,7 +55,7 @@ class Part:
 def in_words(parts: Sequence[Part], more: str = "") -> str:
     """The parts of a model, a line for each."""
     mine = sum(part.by == "drawloom" for part in parts)
-    return "\n".join([f"{mine} of {len(parts)} parts are programs of Drawloom{more}", *(f"  {part}" for part in parts)])
+    return "\n".join([f"{mine} of {len(parts)} parts compiled by Drawloom{more}", *(f"  {part}" for part in parts)])
 
 
 def worth(products: Sequence[tuple[int, int]], rows: int, fewest: int = FEWEST) -> tuple[bool, str]:
@@ -72,7 +72,7 @@ def worth(products: Sequence[tuple[int, int]], rows: int, fewest: int = FEWEST) 
     work = rows * sum(a * b for a, b in products)
     if work < fewest:
         return False, f"it has {work} multiplications; below {fewest} a call costs more than is gained"
-    return True, f"{len(products)} products of at most {widest} channels, and what is between them stays in the cache"
+    return True, f"{len(products)} matrix products of at most {widest} channels; intermediate results stay in the cache"
 
 
 def check_function(function: Any, rows: Any) -> None:

@@ -5,7 +5,7 @@
 // Where two products are added late, because others read them as well, neither is the accumulator of the other: which one
 // it is would depend on the tile.
 //
-// RUN: drawloom-run %s --compile-to=kernels | FileCheck %s --implicit-check-not=vector.contract
+// RUN: drawloom-run %s --isa=avx512 --compile-to=kernels | FileCheck %s --implicit-check-not=vector.contract
 
 // CHECK: vector.contract {{.*}}, %cst{{[_0-9]*}} : vector<16x1xf32>
 // CHECK: %[[PRODUCT:.*]] = vector.contract {{.*}}, %cst{{[_0-9]*}} : vector<16x1xf32>

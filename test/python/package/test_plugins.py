@@ -170,7 +170,7 @@ def test_drawloom_run_shares_the_cache_with_itself(project, tmp_path):
      r"CallError .*'structred:cse' names no passes in front of a phase: a phase \(differentiated, structured, "),
     # The plugin is not loaded, and so does not have the pass.
     (f'drawloom.compile("tanh.mlir", insert_passes={REPLACE!r})',
-     r"CallError .*the passes 'smooth-replace-tanh' in front of phase differentiated are no pipeline: .*does not refer to a registered pass"),
+     r"CallError .*the passes 'smooth-replace-tanh' before phase differentiated are not a valid pipeline: .*does not refer to a registered pass"),
     ('drawloom.load_plugin("build/smooth.so")\ndrawloom.compile("tanh.mlir", insert_passes="structured:smooth-replace-tahn")',
      r"CallError .*did you mean 'smooth-replace-tanh'\?"),
     ('drawloom.compile("func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {\\n  %y = smooth.softsign %x : tensor<3xf32>\\n  return %y : tensor<3xf32>\\n}")',
@@ -257,12 +257,12 @@ target_link_libraries(smooth PRIVATE Drawloom::headers)
 drawloom.load_plugin({str(library)!r})
 drawloom.compile("tanh.mlir", insert_passes="structured:smooth-break").f(x)
 """)
-    assert re.match(r"CompileError \| structured \| .*the passes 'smooth-break' in front of phase structured fail, or leave an invalid program", said,
+    assert re.match(r"CompileError \| structured \| .*the passes 'smooth-break' before phase structured fail, or leave an invalid program", said,
                     re.DOTALL)
     # The command shows the same.
     command = re.search(r"drawloom-run .*", said).group()
     done = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True)
-    assert done.returncode == 1 and "the passes 'smooth-break' in front of phase structured fail" in done.stderr
+    assert done.returncode == 1 and "the passes 'smooth-break' before phase structured fail" in done.stderr
 
 
 def test_the_c_interface_needs_no_python_package(project):

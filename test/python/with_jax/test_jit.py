@@ -249,8 +249,8 @@ def test_what_is_too_small_or_wide_is_left_to_xla(monkeypatch):
 
 def test_an_explanation_says_why():
     text = str(dj.explain(classifier, X, MODELS["classifier"][2]))
-    assert text.startswith("1 of 3 parts are programs of Drawloom\n  drawloom: dot_general (test_jit.py:")
-    assert "of 7 rows: 2 products of at most 8 channels, and what is between them stays in the cache" in text
+    assert text.startswith("1 of 3 parts compiled by Drawloom\n  drawloom: dot_general (test_jit.py:")
+    assert "of 7 rows: 2 matrix products of at most 8 channels; intermediate results stay in the cache" in text
     assert "it takes elements of several dimensions" in text
 
 

@@ -600,7 +600,7 @@ def test_inductor_compiles_the_rest():
 def test_an_explanation_is_read_at_a_glance():
     module = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 1))
     text = str(dt.explain(module, torch.randn(4096, 8)))
-    assert text.splitlines()[0] == "1 of 1 parts are programs of Drawloom; 1 graph"
+    assert text.splitlines()[0] == "1 of 1 parts compiled by Drawloom; 1 graph"
     assert "drawloom: " in text and "of 4096 rows: 2 products of at most 64 channels" in text
     assert "below 200000 a call costs more than is gained" in str(dt.explain(module, torch.randn(4, 8)))
     wide = nn.Sequential(nn.Linear(8, 1024), nn.Tanh(), nn.Linear(1024, 1))

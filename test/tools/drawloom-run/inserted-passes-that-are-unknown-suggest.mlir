@@ -6,7 +6,7 @@
 // RUN: not drawloom-run %s --insert-passes='structured:func.func(fuse-rosw)' --compile-to=blocks 2>&1 | FileCheck %s --check-prefix=NESTED
 // RUN: not drawloom-run %s --insert-passes=structured:xyzzy --compile-to=blocks 2>&1 | FileCheck %s --check-prefix=FAR
 
-// CHECK: the passes 'canonicalise,cse' in front of phase structured are no pipeline
+// CHECK: the passes 'canonicalise,cse' before phase structured are not a valid pipeline
 // CHECK-SAME: 'canonicalise' does not refer to a registered pass or pass pipeline; did you mean 'canonicalize'?
 // NESTED: 'fuse-rosw' does not refer to a registered pass or pass pipeline; did you mean 'fuse-rows'?
 // FAR: 'xyzzy' does not refer to a registered pass or pass pipeline
