@@ -15,8 +15,8 @@ namespace image {
 
 /// A stream of random numbers addressed by position: splitmix64 (Steele, Lea,
 /// Flood, OOPSLA 2014) as a function of a counter. There is no state to save,
-/// so a resumed run draws the same numbers, and benchmarks/drawloom-bench image-torch has
-/// the same generator in ten lines.
+/// so a resumed run draws the same numbers, and benchmarks/drawloom-bench
+/// image-torch has the same generator in ten lines.
 class RandomStream {
 public:
   RandomStream(uint64_t seed, uint64_t stream)

@@ -249,8 +249,7 @@ static std::string withSuggestion(StringRef problem) {
 
 /// The passes, at the beginning of a message about them.
 static std::string described(const InsertedPasses &passes) {
-  return "the passes '" + passes.pipeline + "' before phase " +
-         passes.phase;
+  return "the passes '" + passes.pipeline + "' before phase " + passes.phase;
 }
 
 llvm::Error InsertedPasses::addTo(OpPassManager &passes) const {
@@ -259,7 +258,8 @@ llvm::Error InsertedPasses::addTo(OpPassManager &passes) const {
   std::lock_guard<std::mutex> lock(plugins().mutex);
   if (failed(parsePassPipeline(pipeline, passes, stream)))
     return llvm::createStringError(
-        described(*this) + " are not a valid pipeline: " + withSuggestion(problem));
+        described(*this) +
+        " are not a valid pipeline: " + withSuggestion(problem));
   return llvm::Error::success();
 }
 

@@ -11,8 +11,8 @@
 // stable ("typed FFI"). JAX comes with its header, but the package is built
 // where no JAX is. Hence the layouts are declared here, under names of our own,
 // as far as a function that computes on buffers needs them.
-// test/python/with_jax/test_ffi_layout.py compares each with the header that the
-// installed jaxlib has.
+// test/python/with_jax/test_ffi_layout.py compares each with the header that
+// the installed jaxlib has.
 //
 // Each struct begins with its size as its maker knows it, and grows at its end
 // only, so that a maker newer than this header is understood. Where the major
