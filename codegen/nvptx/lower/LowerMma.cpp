@@ -19,7 +19,6 @@
 #include "codegen/nvptx/lower/Matrices.h"
 
 using namespace mlir;
-using drawloom::tile::Digit;
 using drawloom::tile::Layout;
 
 namespace drawloom::nvptx {
