@@ -145,6 +145,9 @@ llvm::Error loadPlugin(const std::string &path) {
     return llvm::createStringError("the plugin '" + path +
                                    "' is not loaded: " + why);
   };
+  // Pipes and devices may never end.
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return refuse("it is no regular file");
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
   if (!file)
@@ -203,6 +206,16 @@ InsertedPasses::parse(StringRef text, const CompileTarget &target) {
     return llvm::createStringError(
         "'" + text + "' names no passes in front of a phase: a phase (" +
         known + ") and a pipeline, as in 'structured:canonicalize,cse'");
+  }
+  // MLIR's parser calls itself for each level.
+  constexpr int64_t maxLevels = 100;
+  int64_t levels = 0;
+  for (char c : pipeline) {
+    levels += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (levels > maxLevels)
+      return llvm::createStringError("the passes before phase " + phase +
+                                     " are nested more than " +
+                                     llvm::Twine(maxLevels) + " levels deep");
   }
   return InsertedPasses{*found, phase.str(), pipeline.str()};
 }

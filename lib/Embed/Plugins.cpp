@@ -15,6 +15,8 @@ using namespace drawloom;
 using namespace drawloom::embed;
 
 DrawloomError *drawloomLoadPlugin(const char *path) {
+  if (!path)
+    return makeError(DRAWLOOM_ERROR_CALL, "the path of the plugin is NULL");
   if (llvm::Error error = loadPlugin(path))
     return makeError(DRAWLOOM_ERROR_FILE, toString(std::move(error)));
   return nullptr;

@@ -436,6 +436,8 @@ def _passes(given):
     for text in texts:
         if not isinstance(text, str):
             raise CallTypeError(f"insert_passes is {given!r}; it is a text such as 'structured:canonicalize,cse', or a list of some")
+        if "\0" in text:
+            raise CallError(f"insert_passes has the text {text!r}: a NUL character is in it")
     return texts
 
 

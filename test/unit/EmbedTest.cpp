@@ -214,6 +214,10 @@ TEST(Embed, RefusesAPluginThatIsNone) {
   EXPECT_EQ(loaded.error().code(), DRAWLOOM_ERROR_FILE);
   EXPECT_EQ(loaded.error().message(),
             "the plugin '/none' is not loaded: No such file or directory");
+  DrawloomError *null = drawloomLoadPlugin(nullptr);
+  ASSERT_NE(null, nullptr);
+  EXPECT_STREQ(drawloomErrorMessage(null), "the path of the plugin is NULL");
+  drawloomErrorDestroy(null);
 }
 
 TEST(Embed, RefusesAnUnknownInstructionSet) {

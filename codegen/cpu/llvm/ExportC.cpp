@@ -140,7 +140,7 @@ static bool isTaken(StringRef name) {
       // The header's own.
       "arguments", "host", "memory",
       // Macros of the C library and of compilers.
-      "I", "NULL", "errno", "linux", "unix"};
+      "EOF", "I", "NULL", "errno", "linux", "unix"};
   return words.contains(name) || name.starts_with_insensitive("drawloom") ||
          any_of(ArrayRef<StringRef>{"_t", "_MAX", "_MIN", "_WIDTH"},
                 [&](StringRef end) { return name.ends_with(end); });

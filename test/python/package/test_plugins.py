@@ -163,11 +163,16 @@ def test_drawloom_run_shares_the_cache_with_itself(project, tmp_path):
     ('drawloom.load_plugin("none.so")', r"FileError \|  \| the plugin 'none.so' is not loaded: No such file or directory"),
     ('drawloom.load_plugin("tanh.mlir")', r"FileError .*'tanh.mlir' is not loaded: .*not recognized as a valid object file"),
     ('drawloom.load_plugin(drawloom._drawloom.__file__)', r"FileError .* it has neither mlirGetDialectPluginInfo nor mlirGetPassPluginInfo"),
+    # Reading would never end.
+    ('drawloom.load_plugin("/dev/zero")', r"FileError .*'/dev/zero' is not loaded: it is no regular file"),
     ('drawloom.load_plugin(3)', r"CallTypeError .*the plugin is 3; it is the path of a file"),
     ('drawloom.compile("tanh.mlir", insert_passes=3)', r"CallTypeError .*insert_passes is 3; it is a text such as"),
     ('drawloom.compile("tanh.mlir", insert_passes=["structured:cse", 3])', r"CallTypeError .*insert_passes is \['structured:cse', 3\]"),
     ('drawloom.compile("tanh.mlir", insert_passes="structred:cse")',
      r"CallError .*'structred:cse' names no passes in front of a phase: a phase \(differentiated, structured, "),
+    ('drawloom.compile("tanh.mlir", insert_passes="structured:" + "func.func(" * 50000 + "cse" + ")" * 50000)',
+     r"CallError .*the passes before phase structured are nested more than 100 levels deep"),
+    ('drawloom.compile("tanh.mlir", insert_passes="structured:cse\\0x")', r"CallError .*a NUL character is in it"),
     # The plugin is not loaded, and so does not have the pass.
     (f'drawloom.compile("tanh.mlir", insert_passes={REPLACE!r})',
      r"CallError .*the passes 'smooth-replace-tanh' before phase differentiated are not a valid pipeline: .*does not refer to a registered pass"),
@@ -270,7 +275,8 @@ def test_the_c_interface_needs_no_python_package(project):
     code = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "test/python")!r})
-import c_interface, numpy as np
+import numpy as np
+from package import c_interface
 library = c_interface.open_library({str(BUILD / "lib/libdrawloom.so")!r})
 c_interface.invoke(library, "drawloomLoadPlugin", b"build/smooth.so")
 program = c_interface.compiled(library, '''func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {{
