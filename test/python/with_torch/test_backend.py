@@ -601,7 +601,7 @@ def test_an_explanation_is_read_at_a_glance():
     module = nn.Sequential(nn.Linear(8, 64), nn.Tanh(), nn.Linear(64, 1))
     text = str(dt.explain(module, torch.randn(4096, 8)))
     assert text.splitlines()[0] == "1 of 1 parts compiled by Drawloom; 1 graph"
-    assert "drawloom: " in text and "of 4096 rows: 2 products of at most 64 channels" in text
+    assert "drawloom: " in text and "of 4096 rows: 2 matrix products of at most 64 channels" in text
     assert "below 200000 a call costs more than is gained" in str(dt.explain(module, torch.randn(4, 8)))
     wide = nn.Sequential(nn.Linear(8, 1024), nn.Tanh(), nn.Linear(1024, 1))
     assert "above 512 the products take all the time" in str(dt.explain(wide, torch.randn(4096, 8)))
