@@ -53,8 +53,7 @@ public:
   Estimator(func::FuncOp kernel, const Machine &machine)
       : kernel(kernel), machine(machine), warps(warpsOf(kernel)),
         grid(std::max<int64_t>(
-            1, kernel->getAttrOfType<IntegerAttr>(gridAttr).getInt())),
-        inputs(inputsOf(kernel)) {}
+            1, kernel->getAttrOfType<IntegerAttr>(gridAttr).getInt())) {}
   Estimate run();
 
 private:
@@ -66,6 +65,7 @@ private:
   //===- What is alive ----------------------------------------------------===//
   void number(Region &region);
   void findRuns(Block &block);
+  void cutRuns();
   bool isWorkedOnInParts(Value value);
   int64_t registersOf(Value value);
   int64_t lastUse(Value value, Region *home);
@@ -99,12 +99,11 @@ private:
   const Machine &machine;
   int64_t warps, grid;
   DenseMap<Operation *, std::pair<int64_t, int64_t>> places;
-  /// The buffers that the kernel only reads.
-  DenseSet<Value> inputs;
-  DenseMap<Operation *, size_t> runOf;
-  std::vector<Run> runs;
-  /// Of each run, how many registers of a tile are worked on at once.
-  SmallVector<int64_t> steps;
+  DenseMap<Operation *, int64_t> runOf;
+  /// Of each run its ops, registers of a tile, and how many of these are worked
+  /// on at once.
+  std::vector<SmallVector<Operation *>> members;
+  SmallVector<int64_t> counts, steps;
   int64_t next = 0;
   SmallVector<Life> registers, buffers;
   Estimate estimate;
@@ -124,24 +123,75 @@ void Estimator::number(Region &region) {
     }
 }
 
-/// Finds the runs that will be lowered a part at a time: of what only one of
-/// them knows, a part at a time is alive.
+/// The tile whose layout is that of the run that an op belongs to.
+static Value tileOfRun(Operation &op) {
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return store.getSource();
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    return reduce.getSource();
+  if (op.getNumResults() == 1 && tileType(op.getResult(0)) &&
+      op.getNumRegions() == 0 &&
+      (isa<tile::LoadOp, tile::SplatOp, tile::IotaOp, tile::BroadcastOp>(op) ||
+       OpTrait::hasElementwiseMappableTraits(&op)))
+    return op.getResult(0);
+  return {};
+}
+
+/// Runs as findRun forms them: of what only one of them knows, a part at a
+/// time is alive.
 void Estimator::findRuns(Block &block) {
-  for (Operation *op = &block.front(); op;) {
-    if (std::optional<Run> run = findRun(op, inputs)) {
-      for (Operation *member : run->members)
-        runOf[member] = runs.size();
-      int64_t count = run->layout.registerCount();
-      bool isWhole = run->members.size() > 1 && !run->isInParts();
-      steps.push_back(isWhole ? count : stepOfRun(run->members, partRegisters));
-      op = run->next;
-      runs.push_back(std::move(*run));
-      continue;
+  std::optional<Layout> now;
+  DenseSet<Value> made;
+  DenseSet<Value> stored;
+  for (Operation &op : block) {
+    Value tile = tileOfRun(op);
+    bool reads = llvm::any_of(op.getOperands(), [&](Value operand) {
+      return made.contains(operand);
+    });
+    bool joins = tile && now && *tile::layoutOf(tile.getType()) == *now;
+    if (joins && reads)
+      joins = !isa<tile::BroadcastOp>(op) &&
+              llvm::none_of(op.getOperands(), [&](Value operand) {
+                return made.contains(operand) &&
+                       operand.getDefiningOp<tile::ReduceOp>();
+              });
+    if (auto load = dyn_cast<tile::LoadOp>(op); joins && load)
+      joins = !stored.contains(rootOf(load.getSource()));
+    if (!joins) {
+      // What is pure and does not need the run goes in front of it.
+      if (now && !reads && op.getNumRegions() == 0 &&
+          (isPure(&op) || isa<tile::AllocOp, memref::LoadOp>(op)) &&
+          (!tile || op.getNumResults() == 0 || isPure(&op)))
+        continue;
+      now.reset();
+      made.clear();
+      stored.clear();
+      if (!tile)
+        continue;
+      now = tile::layoutOf(tile.getType());
+      members.emplace_back();
+      counts.push_back(now->registerCount());
     }
-    for (Region &region : op->getRegions())
+    runOf[&op] = static_cast<int64_t>(members.size()) - 1;
+    members.back().push_back(&op);
+    made.insert(op.result_begin(), op.result_end());
+    if (auto store = dyn_cast<tile::StoreOp>(op))
+      stored.insert(rootOf(store.getDest()));
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op);
+        reduce && reduce.getScratch())
+      now.reset();
+  }
+  for (Operation &op : block)
+    for (Region &region : op.getRegions())
       for (Block &inner : region)
         findRuns(inner);
-    op = op->getNextNode();
+}
+
+/// How much of their tiles runs work on at once.
+void Estimator::cutRuns() {
+  for (auto [run, count] : llvm::zip(members, counts)) {
+    bool whole = count <= 2 * partRegisters && stepOfRun(run, count) == count;
+    steps.push_back(whole ? count : stepOfRun(run, partRegisters));
   }
 }
 
@@ -160,7 +210,8 @@ bool Estimator::isWorkedOnInParts(Value value) {
       return false;
     if (runOf.lookup(user) == run->second)
       continue;
-    if (!(runs[runOf.lookup(user)].layout == *layout))
+    Value tile = tileOfRun(*user);
+    if (!tile || !(tile::layoutOf(tile.getType()) == layout))
       return false;
     if (last->isBeforeInBlock(user))
       last = user;
@@ -440,6 +491,7 @@ Estimate Estimator::run() {
   number(kernel.getBody());
   for (Block &block : kernel.getBody())
     findRuns(block);
+  cutRuns();
   collectLives();
   const Architecture &limits = **findArchitecture(machine.architecture);
   estimate.registers = otherRegisters + most(registers);

@@ -132,7 +132,7 @@ LogicalResult LowerKernel::lowerBlock(Block &block) {
   Operation *op = &block.front();
   while (!op->hasTrait<OpTrait::IsTerminator>()) {
     std::optional<Run> run = findRun(op, inputs);
-    if (!run || !run->isInParts()) {
+    if (!run) {
       if (failed(lower(op)))
         return failure();
       op = op->getNextNode();

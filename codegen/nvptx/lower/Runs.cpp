@@ -73,12 +73,6 @@ int64_t stepOfRun(ArrayRef<Operation *> run, int64_t part) {
   return step;
 }
 
-bool Run::isInParts() const {
-  int64_t count = layout.registerCount();
-  return members.size() > 1 && count > 1 &&
-         !(isSmall() && stepOfRun(members, count) == count);
-}
-
 namespace {
 
 /// A run that is being found, op by op.
@@ -199,7 +193,16 @@ std::optional<Run> findRun(Operation *first, const DenseSet<Value> &inputs) {
   if (!tile)
     return std::nullopt;
   Layout layout = *tile::layoutOf(tile.getType());
-  return RunFinder(layout, inputs).find(first);
+  int64_t count = layout.registerCount();
+  if (count < 2)
+    return std::nullopt;
+  Run run = RunFinder(layout, inputs).find(first);
+  if (run.members.size() < 2)
+    return std::nullopt;
+  // Small tiles are written whole, where that keeps within registers.
+  if (run.isSmall() && stepOfRun(run.members, count) == count)
+    return std::nullopt;
+  return run;
 }
 
 } // namespace drawloom::nvptx

@@ -37,13 +37,9 @@ struct Run {
 
   /// Returns whether the run is short however it is written.
   bool isSmall() const { return layout.registerCount() <= 2 * partRegisters; }
-  /// Returns whether it is lowered a part at a time: small tiles are written
-  /// whole if that keeps within registers.
-  bool isInParts() const;
 };
 
-/// Returns the run that starts at an op, if it works on tiles; it may be the
-/// only member. `inputs` are the
+/// Returns the run that starts at an op, if there is one. `inputs` are the
 /// buffers that the kernel only reads.
 std::optional<Run> findRun(mlir::Operation *first,
                            const llvm::DenseSet<mlir::Value> &inputs);
