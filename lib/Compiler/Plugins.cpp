@@ -32,7 +32,7 @@ neededLibraries(llvm::MemoryBufferRef contents) {
   if (!file)
     return file.takeError();
   auto *elf = dyn_cast<llvm::object::ELF64LEObjectFile>(file->get());
-  if (!elf)
+  if (!elf || elf->getELFFile().getHeader().e_machine != llvm::ELF::EM_X86_64)
     return llvm::createStringError("it is no library of this machine");
   auto entries = elf->getELFFile().dynamicEntries();
   if (!entries)

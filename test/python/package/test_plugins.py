@@ -222,6 +222,14 @@ def test_a_plugin_of_another_llvm_is_refused(project, tmp_path):
                     refusal(project, f"drawloom.load_plugin({str(tmp_path / 'old.so')!r})"))
 
 
+def test_a_plugin_of_another_machine_is_refused(project, tmp_path):
+    image = bytearray((project / "build/smooth.so").read_bytes())
+    image[18:20] = (183).to_bytes(2, "little")  # e_machine of AArch64
+    (tmp_path / "arm.so").write_bytes(image)
+    assert re.match(r"FileError .*arm.so' is not loaded: it is no library of this machine",
+                    refusal(project, f"drawloom.load_plugin({str(tmp_path / 'arm.so')!r})"))
+
+
 def test_a_plugin_that_needs_more_than_there_is_is_refused(project, tmp_path):
     (tmp_path / "more.cpp").write_text("namespace drawloom { void nowhere(); }\nextern \"C\" void mlirGetPassPluginInfo() { drawloom::nowhere(); }\n")
     subprocess.run([COMPILERS["CXX"], "-shared", "-fPIC", "more.cpp", "-o", "more.so"], cwd=tmp_path, check=True)

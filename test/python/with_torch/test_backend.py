@@ -672,7 +672,7 @@ def test_an_op_is_part_of_the_program_around_it(small):
     model, x = Gated(), torch.randn(7, 4, dtype=torch.float64)
     # Two products of two calls of the op beside the model's own three. What those with 40 channels give is kept for derivatives.
     part, = dt.explain(model, x).parts
-    assert part.by == "drawloom" and part.why.startswith("5 products") and any("gate" in name for name in part.calls)
+    assert part.by == "drawloom" and part.why.startswith("5 matrix products") and any("gate" in name for name in part.calls)
     assert_same(model, (x,))
 
 
