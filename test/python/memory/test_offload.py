@@ -609,10 +609,23 @@ def test_bits_are_those_of_steps_without_it(name):
     same(CASES[name], (0, 0), (0.4, 0), (0.4, 1 << 20))
 
 
+def skip_without_bfloat16_lstm():
+    """On some CPUs, oneDNN refuses an LSTM that PyTorch hands it."""
+    try:
+        with torch.autocast("cpu", torch.bfloat16):
+            nn.LSTM(8, 16, 2)(rows(10, 4, 8))
+    except RuntimeError as error:
+        if "could not create a primitive descriptor for the LSTM" not in str(error):
+            raise
+        pytest.skip("PyTorch has no LSTM in bfloat16 for this CPU")
+
+
 @pytest.mark.parametrize("name", ["relu_in_place", "dropout", "embeddings_and_cross_entropy", "convolutions_and_batch_norm", "attention", "an_lstm",
                                   "weights_with_a_norm_of_their_own", "tied_weights", "layers_of_drawloom"])
 @pytest.mark.parametrize("other", ["compiled", "checkpointed", "in bfloat16"])
 def test_bits_within_torchs_other_ways(name, other, monkeypatch):
     monkeypatch.setitem(globals(), "way", other)
     torch._dynamo.reset()
+    if (name, other) == ("an_lstm", "in bfloat16"):
+        skip_without_bfloat16_lstm()
     same(CASES[name], (0, 0))

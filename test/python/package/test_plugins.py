@@ -181,7 +181,7 @@ load = lambda: drawloom.load_plugin("build/smooth.so")
 
 
 def test_drawloom_run_shares_the_cache_with_itself(project, tmp_path):
-    command = ["drawloom-run", "tanh.mlir", "--random", "--shape=0:2x3", "--plugin=build/smooth.so", f"--cache={tmp_path}"]
+    command = [BUILD / "bin/drawloom-run", "tanh.mlir", "--random", "--shape=0:2x3", "--plugin=build/smooth.so", f"--cache={tmp_path}"]
     for passes, entries in (([], 1), ([f"--insert-passes={REPLACE}"], 2), ([], 2), ([f"--insert-passes={REPLACE}"], 2)):
         subprocess.run(command + passes, cwd=project, check=True, capture_output=True)
         assert len([path for path in tmp_path.iterdir() if re.fullmatch("llvmcache-[0-9a-f]{64}", path.name)]) == entries
@@ -302,7 +302,8 @@ drawloom.compile("tanh.mlir", insert_passes="structured:smooth-break").f(x)
                     re.DOTALL)
     # The command shows the same.
     command = re.search(r"drawloom-run .*", said).group()
-    done = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True)
+    environment = {**os.environ, "PATH": os.pathsep.join([str(BUILD / "bin"), os.environ["PATH"]])}
+    done = subprocess.run(command, shell=True, cwd=project, capture_output=True, text=True, env=environment)
     assert done.returncode == 1 and "the passes 'smooth-break' before phase structured fail" in done.stderr
 
 
