@@ -84,7 +84,10 @@ Value SigmoidOp::expand(ScalarBuilder &b, Value x) {
   return b.div(numerator, b.add(e, one));
 }
 Value SigmoidOp::derivative(ScalarBuilder &b, Value x) {
-  Value s = SigmoidOp::create(b.builder, b.loc, x);
+  // The result says all, unless it is rounded more than x.
+  Value s = getY();
+  if (s.getType() != x.getType())
+    s = SigmoidOp::create(b.builder, b.loc, x);
   return b.mul(s, b.sub(1.0, s));
 }
 double SigmoidOp::evaluate(double x) { return 1 / (1 + std::exp(-x)); }

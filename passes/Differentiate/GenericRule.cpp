@@ -98,6 +98,7 @@ private:
   LogicalResult classifyResults();
   LogicalResult buildBody();
   LogicalResult checkMaps();
+  void readResults();
   void dropUnusedInputs();
   void buildOp();
   /// One more input of the gradient op; returns its argument in the body.
@@ -116,6 +117,8 @@ private:
   Gradients gradients;
 
   SmallVector<Reduction> reductions;
+  /// What the forward code in the body yields, for each result.
+  SmallVector<Value> yielded;
   /// The gradient op in the making: its inputs, their maps, and the body whose
   /// arguments they are.
   Region body;
@@ -330,6 +333,8 @@ LogicalResult GenericGradient::buildBody() {
   FailureOr<Gradients> scalars = ReverseMode(inner, *block).run(seeds, wanted);
   if (failed(scalars))
     return failure();
+  // The reverse may have replaced ops of the forward code.
+  yielded = llvm::to_vector(yield->getOperands());
   inner.eraseOp(yield);
   for (auto [operand, scalar] : llvm::zip_equal(wantedOperands, *scalars))
     if (scalar)
@@ -348,6 +353,67 @@ LogicalResult GenericGradient::checkMaps() {
                 "loops are supported";
   }
   return success();
+}
+
+/// The arguments of a block that `values` are computed from; the ops behind
+/// `known` do not count.
+static llvm::SetVector<Value> argumentsOf(Block &block, ValueRange values,
+                                          Value known) {
+  llvm::SetVector<Value> found, seen;
+  seen.insert_range(values);
+  for (unsigned i = 0; i < seen.size(); ++i) {
+    Value value = seen[i];
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (argument.getOwner() == &block)
+        found.insert(argument);
+      continue;
+    }
+    if (value == known)
+      continue;
+    value.getDefiningOp()->walk(
+        [&](Operation *op) { seen.insert_range(op->getOperands()); });
+  }
+  return found;
+}
+
+/// Reads a result of the forward op instead of computing it again, if a
+/// computed tensor then need not be kept for this op alone. relu, for example,
+/// needs only its result, which the next layer's gradient reads anyway.
+void GenericGradient::readResults() {
+  Block &block = body.front();
+  Operation *forward = results.front().getDefiningOp();
+  SmallVector<Value> wanted;
+  for (const Output &output : outputs)
+    wanted.push_back(output.gradient);
+  for (auto [i, reduction] : llvm::enumerate(reductions)) {
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(i));
+    Value again = yielded[i];
+    if (reduction.combiner != Combiner::None || !map.isPermutation() ||
+        !again.getDefiningOp() || again.getParentBlock() != &block ||
+        results[i].use_empty())
+      continue;
+    llvm::SetVector<Value> without = argumentsOf(block, wanted, again);
+    bool frees =
+        llvm::any_of(argumentsOf(block, wanted, Value()), [&](Value argument) {
+          unsigned number = cast<BlockArgument>(argument).getArgNumber();
+          return !without.contains(argument) && number < inputs.size() &&
+                 inputs[number].getDefiningOp() &&
+                 inputMaps[number].isPermutation() &&
+                 llvm::all_of(
+                     inputs[number].getUsers(),
+                     [&](Operation *user) {
+                       return user == op.getOperation() || user == forward;
+                     });
+        });
+    if (!frees)
+      continue;
+    Value read = addInput(results[i], map);
+    again.replaceAllUsesWith(read);
+    for (Output &output : outputs)
+      if (output.gradient == again)
+        output.gradient = read;
+    llvm::replace(wanted, again, read);
+  }
 }
 
 /// Inputs that only the forward computation needed would be read for nothing;
@@ -376,8 +442,9 @@ void GenericGradient::buildOp() {
   // How far a loop goes, perhaps only a result says that has no cotangent.
   for (OpOperand &init : op.getDpsInitsMutable())
     addInput(init.get(), op.getMatchingIndexingMap(&init));
+  readResults();
   inner.setInsertionPointToEnd(block);
-  SmallVector<Value> inits, yielded;
+  SmallVector<Value> inits, gradientsYielded;
   SmallVector<AffineMap> outputMaps;
   for (const Output &output : outputs) {
     Value operand = op->getOperand(output.operand);
@@ -396,10 +463,10 @@ void GenericGradient::buildOp() {
       gradient = arith::AddFOp::create(inner, loc,
                                        block->addArgument(wide, loc), gradient);
     }
-    yielded.push_back(gradient);
+    gradientsYielded.push_back(gradient);
     outputMaps.push_back(map);
   }
-  linalg::YieldOp::create(inner, loc, yielded);
+  linalg::YieldOp::create(inner, loc, gradientsYielded);
   eraseDeadOps(inner, *block);
   dropUnusedInputs();
 

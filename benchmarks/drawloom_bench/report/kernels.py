@@ -75,8 +75,8 @@ def averages(results, arch):
         return "no program has counts of both sides"
     clean = [value for key, value in ratios.items() if not spilled(results["triton"][key][arch])]
     not_more = sum(value <= 1 for value in ratios.values())
-    return (f"geometric mean {mean(list(ratios.values())):.2f} over {len(ratios)} programs. In {not_more} of them, ours execute at most as "
-            f"many. Over the {len(clean)} programs that Triton compiles without local memory, the mean is {mean(clean):.2f}")
+    return (f"geometric mean {mean(list(ratios.values())):.2f} over {len(ratios)} programs. In {not_more} of the {len(ratios)}, our kernels execute no more "
+            f"instructions than Triton's. Over the {len(clean)} programs that Triton compiles without local memory, the mean is {mean(clean):.2f}")
 
 
 def rival_cells(ours, theirs, rows):

@@ -169,7 +169,7 @@ def test_averages_say_where_triton_spills():
     results = {"rows": {"a": 10, "b": 10}, "cases": {"a": {"sm_90a": row(100)}, "b": {"sm_90a": row(400)}},
                "triton": {"a": {"sm_90a": row(400)}, "b": {"sm_90a": {**row(100), "local": 3}}}}
     text = gpu_page.averages(results, "sm_90a")
-    assert "geometric mean 1.00 over 2 programs. In 1 of them, ours execute at most as many" in text
+    assert "geometric mean 1.00 over 2 programs. In 1 of the 2, our kernels execute no more instructions than Triton's" in text
     assert "the 1 programs that Triton compiles without local memory, the mean is 0.25" in text
     assert gpu_page.rival_cells(results["cases"]["b"]["sm_90a"], results["triton"]["b"]["sm_90a"], 10) == ["40.0", "10.0*", "4.00"]
 
