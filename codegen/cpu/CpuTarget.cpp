@@ -12,7 +12,7 @@
 #include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
-#include "codegen/cpu/kernels/Transfers.h"
+#include "codegen/cpu/kernels/LowerOffload.h"
 #include "codegen/cpu/llvm/Emit.h"
 #include "codegen/cpu/vectors/Canonicalize.h"
 #include "drawloom/runtime/CpuFeatures.h"

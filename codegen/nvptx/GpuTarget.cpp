@@ -8,10 +8,10 @@
 
 #include "codegen/nvptx/GpuTarget.h"
 #include "codegen/nvptx/cost/Schedule.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/nvptx/emit/Machine.h"
 #include "codegen/nvptx/launch/LaunchPlan.h"
 #include "codegen/nvptx/layouts/Dots.h"
-#include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"

@@ -63,7 +63,7 @@ def NvptxBlockToTile : Pass<"nvptx-block-to-tile", "::mlir::func::FuncOp"> {
     of blocks depends on open extents, `drawloom.open_grid` holds the
     expression.
 
-    Example: test/codegen/nvptx/totile/block-to-tile-stores-in-place.mlir
+    Example: test/codegen/nvptx/tiles/block-to-tile-stores-in-place.mlir
   }];
   let options = [
     Option<"maxGrid", "max-grid", "int64_t", "1056",
@@ -164,7 +164,7 @@ def NvptxLoopOverBatches : Pass<"nvptx-loop-over-batches", "::mlir::func::FuncOp
     dimension, or a single product if the batch has one matrix, unless the
     tensor cores multiply the whole batch at once.
 
-    Example: test/codegen/nvptx/totile/loop-over-batches.mlir
+    Example: test/codegen/nvptx/tiles/loop-over-batches.mlir
   }];
   let options = [Option<"registers", "registers", "int64_t", "16384",
                         "Max terms that a block holds in registers">];
@@ -403,7 +403,7 @@ def NvptxSimplifyTiles : Pass<"nvptx-simplify-tiles", "::mlir::func::FuncOp"> {
     added to a value accumulates onto that value, which changes the order of
     summation.
 
-    Example: test/codegen/nvptx/totile/simplify-tiles-takes-rows.mlir
+    Example: test/codegen/nvptx/tiles/simplify-tiles-takes-rows.mlir
   }];
   let dependentDialects = ["::drawloom::tile::TileDialect",
                            "::mlir::arith::ArithDialect"];

@@ -9,7 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_TRITON_KERNELEXPORT_H
 #define DRAWLOOM_CODEGEN_TRITON_KERNELEXPORT_H
 
-#include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/triton/ExportTtir.h"
 #include "codegen/triton/Views.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

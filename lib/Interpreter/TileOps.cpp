@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "dialects/Drawloom/Attributes.h"
 #include "lib/Interpreter/Machine.h"
 #include "lib/Interpreter/ScalarOps.h"

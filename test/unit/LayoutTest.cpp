@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/tile/Layout.h"
+#include "codegen/nvptx/dialect/Layout.h"
 #include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 #include <map>

@@ -26,7 +26,7 @@ from drawloom_bench import ROOT, BenchError, processes
 from drawloom_bench import options as common
 from drawloom_bench.counts import sass
 from drawloom_bench.counts import triton as gpu_triton
-from drawloom_bench.counts import turns as gpu_turns
+from drawloom_bench.counts import trip_counts
 from drawloom_bench.programs import gpu as gpu_programs
 from drawloom_bench.report import kernels as gpu_page
 from drawloom_bench.report import tables
@@ -87,7 +87,7 @@ def emulate(case, rows, folder, **environment):
         kernel["launches"] += 1
         kernel["blocks"] += launch["blocks"]
         for site in launch["sites"]:
-            key = gpu_turns.site(site["where"], site["shared"])
+            key = trip_counts.site(site["where"], site["shared"])
             amount = site["accesses"] * (1 if key[0] == "matrix load" else site["bytes"])
             if site["where"].startswith("nvvm.stmatrix"):
                 # A clock of the banks is a matrix, and that a word a lane.
@@ -156,7 +156,7 @@ def launched(row, counted):
     for name, there in counted.items():
         kernel = row["kernels"][name]
         code, warps = kernel["code"], there["launches"] * row["grids"][name] * kernel["threads"] / 32
-        turns = gpu_turns.turns(code, WIDTHS, there["moved"], warps)
+        turns = trip_counts.turns(code, WIDTHS, there["moved"], warps)
         run = {}
         for one, loop in zip(code.classes, code.innermost()):
             if one:

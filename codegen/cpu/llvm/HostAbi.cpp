@@ -8,7 +8,7 @@
 
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
-#include "codegen/cpu/kernels/Transfers.h"
+#include "codegen/cpu/kernels/LowerOffload.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace drawloom::cpu {

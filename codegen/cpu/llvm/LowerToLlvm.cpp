@@ -9,7 +9,7 @@
 #include "codegen/cpu/InstructionSet.h"
 #include "codegen/cpu/Passes.h"
 #include "codegen/cpu/Signature.h"
-#include "codegen/cpu/kernels/Transfers.h"
+#include "codegen/cpu/kernels/LowerOffload.h"
 #include "codegen/cpu/llvm/StreamStores.h"
 #include "codegen/cpu/vectors/Canonicalize.h"
 #include "codegen/cpu/vectors/Transposes.h"

@@ -8,10 +8,10 @@
 
 #include "codegen/nvptx/cost/Estimate.h"
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/nvptx/layouts/Dots.h"
 #include "codegen/nvptx/lower/Runs.h"
 #include "codegen/nvptx/shared/SharedMemory.h"
-#include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

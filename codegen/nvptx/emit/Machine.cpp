@@ -48,15 +48,6 @@ const Machine &machineOf(const Architecture &architecture) {
   llvm_unreachable("every architecture has a device");
 }
 
-Expected<const Machine *> findMachine(StringRef product) {
-  for (const Machine &machine : table)
-    if (machine.product == product)
-      return &machine;
-  return createStringError(
-      "there is no device '" + product + "'; there are " +
-      join(map_range(table, [](const Machine &m) { return m.product; }), ", "));
-}
-
 unsigned residentBlocks(const Machine &machine, unsigned registers,
                         int64_t sharedBytes, unsigned warps) {
   const Architecture &limits = **findArchitecture(machine.architecture);

@@ -64,8 +64,6 @@ constexpr unsigned warpRegisterPiece = 256;
 llvm::ArrayRef<Machine> machines();
 /// Returns the device that stands for an architecture.
 const Machine &machineOf(const Architecture &architecture);
-/// Finds a device; on failure, the error lists the known ones.
-llvm::Expected<const Machine *> findMachine(llvm::StringRef product);
 
 /// Returns the number of blocks that are resident on a multiprocessor at once,
 /// given the registers per thread, and the shared memory and warps per block. 0

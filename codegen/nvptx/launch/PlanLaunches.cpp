@@ -8,8 +8,8 @@
 
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/launch/LaunchPlan.h"
+#include "codegen/nvptx/launch/OffloadSteps.h"
 #include "codegen/nvptx/launch/OpenKernels.h"
-#include "codegen/nvptx/launch/Transfers.h"
 #include "drawloom/OpenExtent.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "passes/Graph/OpenExtents.h"

@@ -9,7 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_NVPTX_LAYOUTS_DOTS_H
 #define DRAWLOOM_CODEGEN_NVPTX_LAYOUTS_DOTS_H
 
-#include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -15,8 +15,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/nvptx/shared/SharedMemory.h"
-#include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/lower/Runs.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/nvptx/shared/SharedMemory.h"
-#include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/TypeUtilities.h"
 

@@ -9,7 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_NVPTX_LOWER_RUNS_H
 #define DRAWLOOM_CODEGEN_NVPTX_LOWER_RUNS_H
 
-#include "codegen/nvptx/tile/Layout.h"
+#include "codegen/nvptx/dialect/Layout.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseSet.h"
 #include <optional>

@@ -10,7 +10,7 @@
 #define DRAWLOOM_CODEGEN_NVPTX_LOWER_THREADPROGRAM_H
 
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

@@ -9,7 +9,7 @@
 #ifndef DRAWLOOM_CODEGEN_NVPTX_SHARED_SHAREDMEMORY_H
 #define DRAWLOOM_CODEGEN_NVPTX_SHARED_SHAREDMEMORY_H
 
-#include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

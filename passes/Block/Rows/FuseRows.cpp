@@ -54,7 +54,7 @@ bool isViewOfMemory(Operation &op) {
 }
 
 /// Gives each op that reads such a view one of its own. A view costs nothing;
-/// as a row value that two phases read it would be written to memory.
+/// as a row value that two groups read it would be written to memory.
 void giveReadersViews(Block &block) {
   SmallVector<Operation *> views;
   for (Operation &op : block.without_terminator())
@@ -77,55 +77,55 @@ void giveReadersViews(Block &block) {
 /// Sorts a block's ops into alternating groups: what needs no rows, the row ops
 /// that need only that, what needs their sums or whole results, the row ops
 /// that need those, and so on. Returns the groups of row ops.
-SmallVector<RowRegion> splitIntoPhases(Block &block, RowAnalysis &rows) {
-  // The first phase in which a value may be read: row values by rows of their
-  // own phase, by everything else in the next.
-  DenseMap<Value, int64_t> phaseOf;
+SmallVector<RowRegion> splitIntoGroups(Block &block, RowAnalysis &rows) {
+  // The first group in which a value may be read: row values by rows of their
+  // own group, by everything else in the next.
+  DenseMap<Value, int64_t> groupOf;
   SmallVector<RowRegion> regions;
   SmallVector<std::pair<int64_t, Operation *>> order;
   DenseSet<Value> rowValues;
   // Views go with what reads them.
   SetVector<Operation *> views;
-  auto place = [&](Operation *op, int64_t phase, bool member) {
+  auto place = [&](Operation *op, int64_t group, bool member) {
     if (member) {
-      if (static_cast<int64_t>(regions.size()) <= phase)
-        regions.resize(phase + 1);
-      regions[phase].ops.push_back(op);
+      if (static_cast<int64_t>(regions.size()) <= group)
+        regions.resize(group + 1);
+      regions[group].ops.push_back(op);
     }
-    order.push_back({2 * phase + member, op});
+    order.push_back({2 * group + member, op});
   };
   for (Operation &op : block.without_terminator()) {
     bool member = rows.isMember(&op);
-    int64_t phase = 0;
+    int64_t group = 0;
     SmallVector<Operation *> viewed;
     op.walk([&](Operation *nested) {
       for (Value operand : nested->getOperands()) {
         // A body may take any row of a tensor from outside of it.
         bool needsWhole =
             rowValues.contains(operand) && (!member || nested != &op);
-        phase = std::max(phase, phaseOf.lookup(operand) + (needsWhole ? 1 : 0));
+        group = std::max(group, groupOf.lookup(operand) + (needsWhole ? 1 : 0));
         if (views.remove(operand.getDefiningOp()))
           viewed.push_back(operand.getDefiningOp());
       }
     });
     for (Operation *view : viewed)
-      place(view, phase, member && rows.isMember(view));
+      place(view, group, member && rows.isMember(view));
     if (isViewOfMemory(op)) {
       views.insert(&op);
-      phaseOf[op.getResult(0)] = phase;
+      groupOf[op.getResult(0)] = group;
       continue;
     }
     for (Value result : op.getResults()) {
       bool isRowValue = member && rows.rowDim(result);
       if (isRowValue)
         rowValues.insert(result);
-      phaseOf[result] = phase + (member && !isRowValue ? 1 : 0);
+      groupOf[result] = group + (member && !isRowValue ? 1 : 0);
     }
-    place(&op, phase, member);
+    place(&op, group, member);
   }
   // These are returned: as row ops they would be copied.
   for (Operation *view : views)
-    place(view, phaseOf.lookup(view->getResult(0)), /*member=*/false);
+    place(view, groupOf.lookup(view->getResult(0)), /*member=*/false);
   llvm::stable_sort(order, [](auto &a, auto &b) { return a.first < b.first; });
   for (auto &[key, op] : order)
     op->moveBefore(block.getTerminator());
@@ -176,11 +176,11 @@ bool isBetterCutBothWays(const RowRegion &region, const RowSchedule &schedule,
 }
 
 /// Counts of blocks are known, and said, where the rows are.
-void reportFused(const RowRegion &region, RowAnalysis &rows, int64_t phase,
+void reportFused(const RowRegion &region, RowAnalysis &rows, int64_t group,
                  const RowFootprint &footprint, const RowSchedule &schedule) {
   remark::detail::InFlightRemark remark =
       remark::passed(region.ops.front()->getLoc(), remarkOptions("Fused"));
-  remark << remark::metric("phase", phase)
+  remark << remark::metric("group", group)
          << remark::metric("ops", region.ops.size());
   int64_t partialBytes = footprint.accumulatorBytes;
   if (!rows.isOpen()) {
@@ -340,10 +340,10 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     rows = rows->refreshed(block);
     if (!rows)
       return missed(getOperation(), "only constants have rows");
-    SmallVector<RowRegion> regions = splitIntoPhases(block, *rows);
-    for (auto [phase, region] : llvm::enumerate(regions))
+    SmallVector<RowRegion> regions = splitIntoGroups(block, *rows);
+    for (auto [group, region] : llvm::enumerate(regions))
       for (RowRegion &piece : splitToFit(region, *rows, costs))
-        if (failed(fuse(piece, *rows, phase, costs)))
+        if (failed(fuse(piece, *rows, group, costs)))
           return failure();
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op))
@@ -351,7 +351,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
     return success();
   }
 
-  LogicalResult fuse(RowRegion &region, RowAnalysis &rows, int64_t phase,
+  LogicalResult fuse(RowRegion &region, RowAnalysis &rows, int64_t group,
                      const RowCostOptions &costs) {
     Operation *first = region.ops.front();
     if (failed(findOutputs(region, rows)))
@@ -377,7 +377,7 @@ struct FuseRows : impl::FuseRowsBase<FuseRows> {
       reportMissed(first, "no argument tells how many rows there are");
       return success();
     }
-    reportFused(region, rows, phase, footprint, *schedule);
+    reportFused(region, rows, group, footprint, *schedule);
     schedule->isNoted = notesRows;
     schedule->restInBlocks = restInBlocks && rows.isOpen();
     return materializeRows(region, rows, *schedule, extent);
@@ -434,7 +434,7 @@ findFusedRows(func::FuncOp function, const FuseRowsOptions &options) {
       original[made] = op;
   });
   SmallVector<SmallVector<Operation *>> groups;
-  for (RowRegion &region : splitIntoPhases(block, *rows))
+  for (RowRegion &region : splitIntoGroups(block, *rows))
     for (RowRegion &piece : splitToFit(region, *rows, costs)) {
       RowFootprint footprint = measureRows(piece, *rows, costs);
       std::optional<RowSchedule> schedule =

@@ -27,7 +27,7 @@ struct RowPartial {
   }
 };
 
-/// The row ops of one phase, which become one block program.
+/// The row ops of one group, which become one block program.
 struct RowRegion {
   llvm::SmallVector<mlir::Operation *> ops;
   /// Row values with users outside the region.

@@ -11,7 +11,7 @@ import pytest
 
 from drawloom_bench.counts import sass  # noqa: E402
 from drawloom_bench.counts import triton as gpu_triton  # noqa: E402
-from drawloom_bench.counts import turns as gpu_turns  # noqa: E402
+from drawloom_bench.counts import trip_counts  # noqa: E402
 from drawloom_bench.gpu import rivals  # noqa: E402
 from drawloom_bench.programs import gpu as gpu_programs  # noqa: E402
 from drawloom_bench.programs.gpu_recurrences import Cell  # noqa: E402
@@ -103,7 +103,7 @@ def test_accesses_under_conditions_do_not_count_against_others():
     # The store is done in one of three turns.
     counted = {("load", 2): 2 * 4, ("load", 4): 2 * 5 * 32, ("shared load", 6): 2 * 15 * 8, ("shared load", 7): 0,
                ("shared store", 7): 2 * 5 * 8}
-    assert gpu_turns.turns(code, WIDTHS, counted, 2)[0] == pytest.approx(5)
+    assert trip_counts.turns(code, WIDTHS, counted, 2)[0] == pytest.approx(5)
 
 
 def test_bytes_of_arguments_are_those_of_their_types():
@@ -115,10 +115,10 @@ def test_loops_turn_as_often_as_accesses_were_counted():
     code, = sass.parse(CODE)
     # Two warps, 5 turns of the outer loop and 15 of the inner one.
     counted = {("load", 2): 2 * 4, ("load", 4): 2 * 5 * 32, ("shared load", 6): 2 * 15 * 8}
-    assert gpu_turns.turns(code, WIDTHS, counted, 2) == pytest.approx([5, 15])
+    assert trip_counts.turns(code, WIDTHS, counted, 2) == pytest.approx([5, 15])
     # Lines that ptxas gave to another op still count for the kind.
     counted = {("load", 2): 2 * 4, ("load", 4): 2 * 5 * 32, ("shared load", 9): 2 * 15 * 8}
-    assert gpu_turns.turns(code, WIDTHS, counted, 2) == pytest.approx([5, 15])
+    assert trip_counts.turns(code, WIDTHS, counted, 2) == pytest.approx([5, 15])
 
 
 @pytest.mark.parametrize("where, shared, expected", [("llvm.load at a/b.mlir:20:13", True, ("shared load", 20)),
@@ -127,7 +127,7 @@ def test_loops_turn_as_often_as_accesses_were_counted():
                                                      ("nvvm.stmatrix at b.mlir:5:1", True, ("shared store", 5)),
                                                      ("llvm.load", False, ("load", 0))])
 def test_places_of_accesses_are_read(where, shared, expected):
-    assert gpu_turns.site(where, shared) == expected
+    assert trip_counts.site(where, shared) == expected
 
 
 def test_tritons_loops_are_those_of_its_source():

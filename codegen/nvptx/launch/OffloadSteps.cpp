@@ -1,4 +1,4 @@
-//===- Transfers.cpp - values that leave the device -----------------------===//
+//===- OffloadSteps.cpp - values that leave the device --------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/launch/Transfers.h"
+#include "codegen/nvptx/launch/OffloadSteps.h"
 #include "dialects/Offload/Offload.h"
-#include "passes/Memory/Transfers.h"
+#include "passes/Memory/Records.h"
 
 using namespace mlir;
 

@@ -1,4 +1,4 @@
-//===- Transfers.h - values that a program keeps outside memory -*- C++ -*-===//
+//===- LowerOffload.h - values a program keeps outside memory ---*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_CPU_KERNELS_TRANSFERS_H
-#define DRAWLOOM_CODEGEN_CPU_KERNELS_TRANSFERS_H
+#ifndef DRAWLOOM_CODEGEN_CPU_KERNELS_LOWEROFFLOAD_H
+#define DRAWLOOM_CODEGEN_CPU_KERNELS_LOWEROFFLOAD_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -28,4 +28,4 @@ llvm::LogicalResult lowerTransfers(mlir::ModuleOp module);
 
 } // namespace drawloom::cpu
 
-#endif // DRAWLOOM_CODEGEN_CPU_KERNELS_TRANSFERS_H
+#endif // DRAWLOOM_CODEGEN_CPU_KERNELS_LOWEROFFLOAD_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/totile/BlockToTile.h"
+#include "codegen/nvptx/tiles/BlockToTile.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/cost/Schedule.h"
 #include "codegen/nvptx/launch/OpenKernels.h"

@@ -2,11 +2,11 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_TILE_TILEOPS_TD
-#define DRAWLOOM_CODEGEN_NVPTX_TILE_TILEOPS_TD
+#ifndef DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILEOPS_TD
+#define DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILEOPS_TD
 
-include "codegen/nvptx/tile/TileDialect.td"
-include "codegen/nvptx/tile/TileEnums.td"
+include "codegen/nvptx/dialect/TileDialect.td"
+include "codegen/nvptx/dialect/TileEnums.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Tile_Tile : StaticShapeTensorOf<[AnyFloat, AnySignlessInteger, Index]>;
@@ -434,4 +434,4 @@ def Tile_WaitCopiesOp : Tile_Op<"wait_copies", [MemoryEffects<[MemRead, MemWrite
   let assemblyFormat = "$underWay attr-dict";
 }
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_TILE_TILEOPS_TD
+#endif // DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILEOPS_TD

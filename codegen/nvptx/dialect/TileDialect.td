@@ -2,8 +2,8 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_TILE_TILEDIALECT_TD
-#define DRAWLOOM_CODEGEN_NVPTX_TILE_TILEDIALECT_TD
+#ifndef DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILEDIALECT_TD
+#define DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILEDIALECT_TD
 
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/OpBase.td"
@@ -49,4 +49,4 @@ def Tile_LayoutAttr : AttrDef<Tile_Dialect, "Layout"> {
   let hasCustomAssemblyFormat = 1;
 }
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_TILE_TILEDIALECT_TD
+#endif // DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILEDIALECT_TD

@@ -2,8 +2,8 @@
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_TILE_TILEENUMS_TD
-#define DRAWLOOM_CODEGEN_NVPTX_TILE_TILEENUMS_TD
+#ifndef DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILEENUMS_TD
+#define DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILEENUMS_TD
 
 include "mlir/IR/EnumAttr.td"
 
@@ -17,4 +17,4 @@ def Tile_Combiner : I32EnumAttr<"Combiner", "how two elements become one", [
   let cppNamespace = "::drawloom::tile";
 }
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_TILE_TILEENUMS_TD
+#endif // DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILEENUMS_TD

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "dialects/Interfaces/Inlining.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -14,26 +14,26 @@
 
 using namespace mlir;
 
-#include "codegen/nvptx/tile/TileDialect.cpp.inc"
+#include "codegen/nvptx/dialect/TileDialect.cpp.inc"
 
-#include "codegen/nvptx/tile/TileEnums.cpp.inc"
+#include "codegen/nvptx/dialect/TileEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
-#include "codegen/nvptx/tile/TileAttrs.cpp.inc"
+#include "codegen/nvptx/dialect/TileAttrs.cpp.inc"
 
 #define GET_OP_CLASSES
-#include "codegen/nvptx/tile/TileOps.cpp.inc"
+#include "codegen/nvptx/dialect/TileOps.cpp.inc"
 
 namespace drawloom::tile {
 
 void TileDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
-#include "codegen/nvptx/tile/TileAttrs.cpp.inc"
+#include "codegen/nvptx/dialect/TileAttrs.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST
-#include "codegen/nvptx/tile/TileOps.cpp.inc"
+#include "codegen/nvptx/dialect/TileOps.cpp.inc"
       >();
   addInterfaces<InlineAnywhere>();
 }

@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_TOTILE_BLOCKTOTILE_H
-#define DRAWLOOM_CODEGEN_NVPTX_TOTILE_BLOCKTOTILE_H
+#ifndef DRAWLOOM_CODEGEN_NVPTX_TILES_BLOCKTOTILE_H
+#define DRAWLOOM_CODEGEN_NVPTX_TILES_BLOCKTOTILE_H
 
+#include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/nvptx/launch/OpenKernels.h"
-#include "codegen/nvptx/tile/Tile.h"
-#include "codegen/nvptx/totile/Homes.h"
+#include "codegen/nvptx/tiles/Homes.h"
 #include "dialects/Block/Block.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -105,4 +105,4 @@ void privatizeEmptyTensors(mlir::func::FuncOp kernel);
 
 } // namespace drawloom::nvptx
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_TOTILE_BLOCKTOTILE_H
+#endif // DRAWLOOM_CODEGEN_NVPTX_TILES_BLOCKTOTILE_H

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/dialect/Tile.h"
 
 using namespace mlir;
 

@@ -1,4 +1,4 @@
-//===- Transfers.h - the records of a function ------------------*- C++ -*-===//
+//===- Records.h - the records of a function --------------------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_PASSES_MEMORY_TRANSFERS_H
-#define DRAWLOOM_PASSES_MEMORY_TRANSFERS_H
+#ifndef DRAWLOOM_PASSES_MEMORY_RECORDS_H
+#define DRAWLOOM_PASSES_MEMORY_RECORDS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -32,4 +32,4 @@ llvm::FailureOr<Transfers> transfersOf(mlir::func::FuncOp function);
 
 } // namespace drawloom
 
-#endif // DRAWLOOM_PASSES_MEMORY_TRANSFERS_H
+#endif // DRAWLOOM_PASSES_MEMORY_RECORDS_H

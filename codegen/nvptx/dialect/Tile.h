@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_TILE_TILE_H
-#define DRAWLOOM_CODEGEN_NVPTX_TILE_TILE_H
+#ifndef DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILE_H
+#define DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILE_H
 
-#include "codegen/nvptx/tile/Layout.h"
+#include "codegen/nvptx/dialect/Layout.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -17,15 +17,15 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-#include "codegen/nvptx/tile/TileEnums.h.inc"
+#include "codegen/nvptx/dialect/TileEnums.h.inc"
 
-#include "codegen/nvptx/tile/TileDialect.h.inc"
+#include "codegen/nvptx/dialect/TileDialect.h.inc"
 
 #define GET_ATTRDEF_CLASSES
-#include "codegen/nvptx/tile/TileAttrs.h.inc"
+#include "codegen/nvptx/dialect/TileAttrs.h.inc"
 
 #define GET_OP_CLASSES
-#include "codegen/nvptx/tile/TileOps.h.inc"
+#include "codegen/nvptx/dialect/TileOps.h.inc"
 
 namespace drawloom::tile {
 
@@ -40,4 +40,4 @@ mlir::RankedTensorType withLayout(mlir::RankedTensorType type,
 
 } // namespace drawloom::tile
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_TILE_TILE_H
+#endif // DRAWLOOM_CODEGEN_NVPTX_DIALECT_TILE_H

@@ -1,4 +1,4 @@
-//===- Transfers.cpp - values that a program keeps outside memory ---------===//
+//===- LowerOffload.cpp - values that a program keeps outside memory ------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/cpu/kernels/Transfers.h"
+#include "codegen/cpu/kernels/LowerOffload.h"
 #include "codegen/cpu/Signature.h"
 #include "dialects/Offload/Offload.h"
 #include "drawloom/runtime/Abi.h"
@@ -15,8 +15,8 @@
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/Memory/Records.h"
 #include "passes/Memory/StepCost.h"
-#include "passes/Memory/Transfers.h"
 
 using namespace mlir;
 using bufferization::AliasingValueList, bufferization::AnalysisState,

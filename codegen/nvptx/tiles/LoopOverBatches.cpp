@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/totile/BlockToTile.h"
+#include "codegen/nvptx/tiles/BlockToTile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

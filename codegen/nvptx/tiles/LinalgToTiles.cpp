@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/totile/BlockToTile.h"
-#include "codegen/nvptx/totile/GenericToTiles.h"
+#include "codegen/nvptx/tiles/BlockToTile.h"
+#include "codegen/nvptx/tiles/GenericToTiles.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "passes/Block/Products.h"
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/totile/GenericToTiles.h"
-#include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/tiles/GenericToTiles.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/nvptx/layouts/Dots.h"
-#include "codegen/nvptx/tile/Tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"

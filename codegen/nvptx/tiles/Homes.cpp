@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/totile/Homes.h"
-#include "codegen/nvptx/tile/Tile.h"
+#include "codegen/nvptx/tiles/Homes.h"
+#include "codegen/nvptx/dialect/Tile.h"
 #include "dialects/Block/Block.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/totile/BlockToTile.h"
+#include "codegen/nvptx/tiles/BlockToTile.h"
 
 using namespace mlir;
 

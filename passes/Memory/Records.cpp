@@ -1,4 +1,4 @@
-//===- Transfers.cpp - the records of a function --------------------------===//
+//===- Records.cpp - the records of a function ----------------------------===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Memory/Transfers.h"
+#include "passes/Memory/Records.h"
 #include "dialects/Offload/Offload.h"
 #include "passes/Memory/StepCost.h"
 

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_TOTILE_GENERICTOTILES_H
-#define DRAWLOOM_CODEGEN_NVPTX_TOTILE_GENERICTOTILES_H
+#ifndef DRAWLOOM_CODEGEN_NVPTX_TILES_GENERICTOTILES_H
+#define DRAWLOOM_CODEGEN_NVPTX_TILES_GENERICTOTILES_H
 
-#include "codegen/nvptx/totile/Homes.h"
+#include "codegen/nvptx/tiles/Homes.h"
 
 namespace drawloom::nvptx {
 
@@ -21,4 +21,4 @@ genericToTiles(mlir::linalg::GenericOp op, mlir::OpBuilder &builder,
 
 } // namespace drawloom::nvptx
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_TOTILE_GENERICTOTILES_H
+#endif // DRAWLOOM_CODEGEN_NVPTX_TILES_GENERICTOTILES_H

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/totile/BlockToTile.h"
+#include "codegen/nvptx/tiles/BlockToTile.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;

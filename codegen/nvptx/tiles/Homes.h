@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_TOTILE_HOMES_H
-#define DRAWLOOM_CODEGEN_NVPTX_TOTILE_HOMES_H
+#ifndef DRAWLOOM_CODEGEN_NVPTX_TILES_HOMES_H
+#define DRAWLOOM_CODEGEN_NVPTX_TILES_HOMES_H
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
@@ -96,4 +96,4 @@ bool isFilledInPlace(mlir::linalg::FillOp op);
 
 } // namespace drawloom::nvptx
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_TOTILE_HOMES_H
+#endif // DRAWLOOM_CODEGEN_NVPTX_TILES_HOMES_H

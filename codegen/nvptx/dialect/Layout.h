@@ -17,8 +17,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_TILE_LAYOUT_H
-#define DRAWLOOM_CODEGEN_NVPTX_TILE_LAYOUT_H
+#ifndef DRAWLOOM_CODEGEN_NVPTX_DIALECT_LAYOUT_H
+#define DRAWLOOM_CODEGEN_NVPTX_DIALECT_LAYOUT_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -161,4 +161,4 @@ Layout outerProductLayout(int64_t m, int64_t n, int64_t warps);
 
 } // namespace drawloom::tile
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_TILE_LAYOUT_H
+#endif // DRAWLOOM_CODEGEN_NVPTX_DIALECT_LAYOUT_H

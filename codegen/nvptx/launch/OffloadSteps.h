@@ -1,4 +1,4 @@
-//===- Transfers.h - values that leave the device ---------------*- C++ -*-===//
+//===- OffloadSteps.h - values that leave the device ------------*- C++ -*-===//
 //
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_LAUNCH_TRANSFERS_H
-#define DRAWLOOM_CODEGEN_NVPTX_LAUNCH_TRANSFERS_H
+#ifndef DRAWLOOM_CODEGEN_NVPTX_LAUNCH_OFFLOADSTEPS_H
+#define DRAWLOOM_CODEGEN_NVPTX_LAUNCH_OFFLOADSTEPS_H
 
 #include "codegen/nvptx/launch/LaunchPlan.h"
 #include "dialects/Drawloom/Attributes.h"
@@ -45,4 +45,4 @@ void orderTransfers(LaunchEntry &entry, std::vector<StepMemory> memory);
 
 } // namespace drawloom::nvptx
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_LAUNCH_TRANSFERS_H
+#endif // DRAWLOOM_CODEGEN_NVPTX_LAUNCH_OFFLOADSTEPS_H
