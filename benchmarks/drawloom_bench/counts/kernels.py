@@ -24,9 +24,8 @@ import numpy as np
 from drawloom_bench import RESULTS as FOLDER
 from drawloom_bench import ROOT, BenchError, processes
 from drawloom_bench import options as common
-from drawloom_bench.counts import sass
+from drawloom_bench.counts import sass, trip_counts
 from drawloom_bench.counts import triton as gpu_triton
-from drawloom_bench.counts import trip_counts
 from drawloom_bench.programs import gpu as gpu_programs
 from drawloom_bench.report import kernels as gpu_page
 from drawloom_bench.report import tables

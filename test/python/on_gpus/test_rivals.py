@@ -9,13 +9,12 @@ import sys
 import numpy as np
 import pytest
 
-from drawloom_bench.counts import sass  # noqa: E402
-from drawloom_bench.counts import triton as gpu_triton  # noqa: E402
-from drawloom_bench.counts import trip_counts  # noqa: E402
-from drawloom_bench.gpu import rivals  # noqa: E402
-from drawloom_bench.programs import gpu as gpu_programs  # noqa: E402
-from drawloom_bench.programs.gpu_recurrences import Cell  # noqa: E402
-from drawloom_bench.report import kernels as gpu_page  # noqa: E402
+from drawloom_bench.counts import sass, trip_counts
+from drawloom_bench.counts import triton as gpu_triton
+from drawloom_bench.gpu import rivals
+from drawloom_bench.programs import gpu as gpu_programs
+from drawloom_bench.programs.gpu_recurrences import Cell
+from drawloom_bench.report import kernels as gpu_page
 from support.runner import ROOT
 
 # A loop of two loads and an inner one of one load, as nvdisasm prints them.
