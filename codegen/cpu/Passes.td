@@ -270,7 +270,7 @@ def CpuShareRepeats : Pass<"cpu-share-repeats", "::mlir::ModuleOp"> {
     multiply-adds, and the body of a loop of up to 16 iterations once for each
     iteration.
 
-    Example: test/codegen/cpu/share-repeats-calls-what-layers-have-in-common.mlir
+    Example: test/codegen/cpu/kernels/share-repeats-calls-what-layers-have-in-common.mlir
   }];
   let dependentDialects = ["::mlir::func::FuncDialect",
                            "::mlir::LLVM::LLVMDialect"];

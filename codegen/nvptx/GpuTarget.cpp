@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/GpuTarget.h"
-#include "codegen/nvptx/cost/Schedule.h"
 #include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/nvptx/emit/Machine.h"
 #include "codegen/nvptx/launch/LaunchPlan.h"
 #include "codegen/nvptx/layouts/Dots.h"
+#include "codegen/nvptx/schedule/Schedule.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"

@@ -380,7 +380,7 @@ def NvptxSearchSchedules : Pass<"nvptx-search-schedules", "::mlir::func::FuncOp"
     Run `nvptx-apply-schedule` to see the result of a single schedule, or any of
     its passes alone to see that pass's effect.
 
-    Example: test/codegen/nvptx/cost/schedules-are-data.mlir
+    Example: test/codegen/nvptx/schedule/schedules-are-data.mlir
   }];
   let options = [
     Option<"warps", "warps", "int64_t", "0",

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/cost/Schedule.h"
+#include "codegen/nvptx/schedule/Schedule.h"
 #include "lib/RegisterAll.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"

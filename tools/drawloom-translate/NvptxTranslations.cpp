@@ -8,9 +8,9 @@
 
 #include "tools/drawloom-translate/NvptxTranslations.h"
 #include "codegen/emulator/Emulator.h"
-#include "codegen/nvptx/cost/Schedule.h"
 #include "codegen/nvptx/emit/Bundle.h"
 #include "codegen/nvptx/launch/LaunchPlan.h"
+#include "codegen/nvptx/schedule/Schedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Diagnostics.h"

@@ -8,10 +8,10 @@
 
 #include "codegen/Program.h"
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/cost/Schedule.h"
 #include "codegen/nvptx/launch/OffloadSteps.h"
 #include "codegen/nvptx/launch/OpenKernels.h"
 #include "codegen/nvptx/products/ProductAttributes.h"
+#include "codegen/nvptx/schedule/Schedule.h"
 #include "dialects/Offload/Offload.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -8,8 +8,8 @@
 
 #include "codegen/nvptx/tiles/BlockToTile.h"
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/cost/Schedule.h"
 #include "codegen/nvptx/launch/OpenKernels.h"
+#include "codegen/nvptx/schedule/Schedule.h"
 #include "drawloom/IndexMath.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"

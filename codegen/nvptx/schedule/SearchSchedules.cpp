@@ -13,10 +13,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/nvptx/Passes.h"
-#include "codegen/nvptx/cost/Estimate.h"
-#include "codegen/nvptx/cost/Schedule.h"
 #include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/nvptx/layouts/Dots.h"
+#include "codegen/nvptx/schedule/Estimate.h"
+#include "codegen/nvptx/schedule/Schedule.h"
 #include "codegen/nvptx/shared/SharedMemory.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Remarks.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_COST_ESTIMATE_H
-#define DRAWLOOM_CODEGEN_NVPTX_COST_ESTIMATE_H
+#ifndef DRAWLOOM_CODEGEN_NVPTX_SCHEDULE_ESTIMATE_H
+#define DRAWLOOM_CODEGEN_NVPTX_SCHEDULE_ESTIMATE_H
 
 #include "codegen/nvptx/emit/Machine.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -47,4 +47,4 @@ Estimate estimateKernel(mlir::func::FuncOp kernel, const Machine &machine);
 
 } // namespace drawloom::nvptx
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_COST_ESTIMATE_H
+#endif // DRAWLOOM_CODEGEN_NVPTX_SCHEDULE_ESTIMATE_H

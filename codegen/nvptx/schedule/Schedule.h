@@ -18,8 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DRAWLOOM_CODEGEN_NVPTX_COST_SCHEDULE_H
-#define DRAWLOOM_CODEGEN_NVPTX_COST_SCHEDULE_H
+#ifndef DRAWLOOM_CODEGEN_NVPTX_SCHEDULE_SCHEDULE_H
+#define DRAWLOOM_CODEGEN_NVPTX_SCHEDULE_SCHEDULE_H
 
 #include "dialects/Drawloom/Attributes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -66,4 +66,4 @@ llvm::json::Value schedulesToJson(mlir::ModuleOp module);
 
 } // namespace drawloom::nvptx
 
-#endif // DRAWLOOM_CODEGEN_NVPTX_COST_SCHEDULE_H
+#endif // DRAWLOOM_CODEGEN_NVPTX_SCHEDULE_SCHEDULE_H

@@ -1,4 +1,4 @@
-// RUN: %python %S/Inputs/chain.py --type=64x2xbf16 60 math.tanh arith.addf > %t.mlir
+// RUN: %python %S/../Inputs/chain.py --type=64x2xbf16 60 math.tanh arith.addf > %t.mlir
 // RUN: drawloom-run %t.mlir --compile-to=kernels --isa=avx512bf16 | drawloom-opt --cpu-expand-math=isa=avx512bf16 | FileCheck %s
 // RUN: drawloom-run %t.mlir --compile-to=kernels --isa=avx2 | drawloom-opt --cpu-expand-math=isa=avx2 | FileCheck %s
 // RUN: drawloom-run %t.mlir --random --compare=interpreter

@@ -1,7 +1,7 @@
-// RUN: %python %S/Inputs/chain.py --type=64x2xf32 300 arith.mulf arith.addf > %t.mlir
+// RUN: %python %S/../Inputs/chain.py --type=64x2xf32 300 arith.mulf arith.addf > %t.mlir
 // RUN: drawloom-run %t.mlir --compile-to=vectors --isa=avx512 | FileCheck %s
 // RUN: drawloom-run %t.mlir --random --compare=interpreter
-// RUN: %python %S/Inputs/chain.py --type=64x2xf32 40 arith.mulf arith.addf > %t.short.mlir
+// RUN: %python %S/../Inputs/chain.py --type=64x2xf32 40 arith.mulf arith.addf > %t.short.mlir
 // RUN: drawloom-run %t.short.mlir --compile-to=vectors --isa=avx512 | FileCheck %s --check-prefix=SHORT
 
 // Part of the Drawloom project, under the Apache License v2.0 with LLVM

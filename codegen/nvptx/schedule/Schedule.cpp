@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/cost/Schedule.h"
+#include "codegen/nvptx/schedule/Schedule.h"
 #include "codegen/nvptx/Passes.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "codegen/nvptx/cost/Estimate.h"
+#include "codegen/nvptx/schedule/Estimate.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/dialect/Tile.h"
 #include "codegen/nvptx/layouts/Dots.h"
