@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._functorch.pyfunctorch import temporarily_clear_interpreter_stack
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 from torch.utils._python_dispatch import _disable_current_modes
@@ -153,8 +154,8 @@ def op(function: Callable[..., Any] | None = None, *, rows: int = 1) -> Any:
         key = types, key_of(name, options, torch.Tensor, "tensor")
         found = specs.get(key)
         if found is None:
-            # The call may be traced itself, by torch.compile say.
-            with _disable_current_modes():
+            # The call may be traced itself, by torch.compile say, or transformed.
+            with _disable_current_modes(), temporarily_clear_interpreter_stack():
                 found = specs[key] = _spec(function, name, types, rows, options)
         return found
 

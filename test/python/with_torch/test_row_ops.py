@@ -164,3 +164,14 @@ def test_an_op_that_is_compiled_again_and_again_says_so_once(monkeypatch):
             dt.frequency_encode(torch.randn(extent, 3, dtype=torch.float64), 6)
             dt.frequency_encode(torch.randn(5, extent, dtype=torch.float64), 7)
     assert len(said) == 1
+
+
+@pytest.mark.parametrize("transform", [torch.func.grad, lambda f: torch.func.grad(lambda x: torch.func.grad(f)(x).sum()),
+                                       lambda f: lambda x: torch.func.jvp(f, (x,), (x,))[1], torch.func.jacrev])
+def test_the_first_call_may_be_within_a_transform(transform):
+    def function(x):
+        return torch.sin(x) * torch.exp(-x)
+
+    x = torch.linspace(-1, 1, 6, dtype=torch.float64).reshape(3, 2)
+    made = drawloom.torch.op(function)
+    torch.testing.assert_close(transform(lambda x: made(x).sum())(x), transform(lambda x: function(x).sum())(x))
