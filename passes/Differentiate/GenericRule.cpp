@@ -355,8 +355,8 @@ LogicalResult GenericGradient::checkMaps() {
   return success();
 }
 
-/// The arguments of a block that `values` are computed from; the ops behind
-/// `known` do not count.
+/// The arguments of a block that `values` are computed from in it; the ops
+/// behind `known` do not count.
 static llvm::SetVector<Value> argumentsOf(Block &block, ValueRange values,
                                           Value known) {
   llvm::SetVector<Value> found, seen;
@@ -368,7 +368,8 @@ static llvm::SetVector<Value> argumentsOf(Block &block, ValueRange values,
         found.insert(argument);
       continue;
     }
-    if (value == known)
+    // Behind a value from outside is the rest of the program.
+    if (value == known || !block.findAncestorOpInBlock(*value.getDefiningOp()))
       continue;
     value.getDefiningOp()->walk(
         [&](Operation *op) { seen.insert_range(op->getOperands()); });
@@ -382,9 +383,6 @@ static llvm::SetVector<Value> argumentsOf(Block &block, ValueRange values,
 void GenericGradient::readResults() {
   Block &block = body.front();
   Operation *forward = results.front().getDefiningOp();
-  SmallVector<Value> wanted;
-  for (const Output &output : outputs)
-    wanted.push_back(output.gradient);
   for (auto [i, reduction] : llvm::enumerate(reductions)) {
     AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(i));
     Value again = yielded[i];
@@ -392,18 +390,18 @@ void GenericGradient::readResults() {
         !again.getDefiningOp() || again.getParentBlock() != &block ||
         results[i].use_empty())
       continue;
+    SmallVector<Value> wanted = llvm::map_to_vector(
+        outputs, [](const Output &output) { return output.gradient; });
     llvm::SetVector<Value> without = argumentsOf(block, wanted, again);
     bool frees =
         llvm::any_of(argumentsOf(block, wanted, Value()), [&](Value argument) {
           unsigned number = cast<BlockArgument>(argument).getArgNumber();
-          return !without.contains(argument) && number < inputs.size() &&
+          return !without.contains(argument) &&
                  inputs[number].getDefiningOp() &&
                  inputMaps[number].isPermutation() &&
-                 llvm::all_of(
-                     inputs[number].getUsers(),
-                     [&](Operation *user) {
-                       return user == op.getOperation() || user == forward;
-                     });
+                 llvm::all_of(inputs[number].getUsers(), [&](Operation *user) {
+                   return user == op.getOperation() || user == forward;
+                 });
         });
     if (!frees)
       continue;
@@ -412,7 +410,6 @@ void GenericGradient::readResults() {
     for (Output &output : outputs)
       if (output.gradient == again)
         output.gradient = read;
-    llvm::replace(wanted, again, read);
   }
 }
 
